@@ -98,20 +98,20 @@ mod integers {
 
     use super::*;
 
-    struct Column {
+    struct IntegerColumn {
         name: &'static str,
         values: Vec<i64>,
         blocks: Vec<Vec<u8>>,
     }
 
-    impl fmt::Display for Column {
+    impl fmt::Display for IntegerColumn {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             let bytes = self.blocks.iter().map(Vec::len).sum::<usize>() as f64 / self.values.len() as f64;
             write!(f, "{}: {}, {bytes:.3} B", self.name, codec::codec_name(&self.blocks[0]))
         }
     }
 
-    static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    static COLUMNS: LazyLock<Vec<IntegerColumn>> = LazyLock::new(|| {
         let meta = &EVENTS.meta;
         let (engine, queue) = (meta.instructions[0], meta.dmas[0]);
         let ps = |ns: Vec<i64>| ns.into_iter().map(|ns| ns * PS_PER_NS).collect();
@@ -135,7 +135,8 @@ mod integers {
             ("mostly small", (0..VALUES).map(|_| 1 << random.geometric(0.5).min(40)).collect()),
             ("64 random bits", (0..VALUES).map(|_| random.bits().cast_signed()).collect()),
         ];
-        let encoded = |(name, values): (_, Vec<i64>)| Column { name, blocks: blocks_of(&values), values };
+        let encoded =
+            |(name, values): (_, Vec<i64>)| IntegerColumn { name, blocks: blocks_of(&values), values };
         columns.into_iter().map(encoded).collect()
     });
 
@@ -157,12 +158,12 @@ mod integers {
     }
 
     #[divan::bench(args = COLUMNS.iter())]
-    fn encode(bencher: Bencher, column: &Column) {
+    fn encode(bencher: Bencher, column: &IntegerColumn) {
         bencher.counter(ItemsCount::new(column.values.len())).bench(|| blocks_of(&column.values));
     }
 
     #[divan::bench(args = COLUMNS.iter())]
-    fn decode(bencher: Bencher, column: &Column) {
+    fn decode(bencher: Bencher, column: &IntegerColumn) {
         let (mut decoder, mut out) = (codec::BlockDecoder::default(), Vec::new());
         bencher.counter(ItemsCount::new(column.values.len())).bench_local(|| {
             for (block, of) in column.blocks.iter().zip(column.values.chunks(BLOCK)) {
@@ -185,7 +186,7 @@ mod integers {
     }
 
     #[divan::bench(args = COLUMNS.iter())]
-    fn floor_zstd_decode(bencher: Bencher, column: &Column) {
+    fn floor_zstd_decode(bencher: Bencher, column: &IntegerColumn) {
         let bytes: Vec<u8> = column.values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let frames = zstd_frames(&bytes, BLOCK * size_of::<i64>());
         let (mut decoder, mut out) = (zstd::bulk::Decompressor::new().expect("there is memory"), Vec::new());
@@ -313,8 +314,8 @@ mod tiles {
             let mut cells = 0;
             let mut out = |_, _: PlacedCell<SliceSummary>| cells += 1;
             let mut cascade: Cascade<SliceSummary> = Cascade::new(first, last);
-            for ((row, &span), &name) in (0_u32..).zip(spans).zip(&opcodes) {
-                cascade.slice(span, row, u32::from(name), false, &mut out);
+            for ((row, &(start, end)), &name) in (0_u32..).zip(spans).zip(&opcodes) {
+                cascade.slice(Interval::new(start, end), row, u32::from(name), false, &mut out);
             }
             cascade.finish(last, &mut out);
             cells

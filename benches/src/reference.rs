@@ -40,33 +40,40 @@ struct InstructionReader {
     start: ColumnReader<u64>,
     duration: ColumnReader<u32>,
     pc: ColumnReader<u32>,
-    opcode: (ColumnReader<u8>, Vec<u32>),
-    operands: (ColumnReader<u32>, Vec<u32>),
-    hlo: (ColumnReader<u16>, Vec<u32>),
-    layer: (ColumnReader<u16>, Vec<u32>),
-    source: (ColumnReader<u16>, Vec<u32>),
+    opcode: CodeReader<u8>,
+    operands: CodeReader<u32>,
+    hlo: CodeReader<u16>,
+    layer: CodeReader<u16>,
+    source: CodeReader<u16>,
 }
 
 fn texts(directory: &Path, column: &str) -> Result<TextLengths> {
     Ok(TextLengths { text: read_texts(directory, column)? })
 }
 
-fn text_column<T: Fixed>(directory: &Path, column: &str) -> Result<(ColumnReader<T>, Vec<u32>)> {
-    Ok((ColumnReader::open(directory, column)?, texts(directory, column)?.lengths()))
+/// Reads codes of texts.
+struct CodeReader<T> {
+    codes: ColumnReader<T>,
+    /// Length of the text of each code.
+    lengths: Vec<u32>,
 }
 
-/// Reads codes and adds the lengths of their texts.
-fn add_lengths<T: Fixed + Into<u32>>(
-    column: &mut (ColumnReader<T>, Vec<u32>),
-    text_bytes: &mut [u32],
-) -> Result<Vec<T>> {
-    let mut codes = Vec::new();
-    column.0.read(text_bytes.len(), &mut codes)?;
-    for (bytes, &code) in text_bytes.iter_mut().zip(&codes) {
-        let code: u32 = code.into();
-        *bytes += column.1[code as usize];
+impl<T: Fixed + Into<u32>> CodeReader<T> {
+    fn open(directory: &Path, column: &str) -> Result<Self> {
+        let lengths = texts(directory, column)?.lengths();
+        Ok(Self { codes: ColumnReader::open(directory, column)?, lengths })
     }
-    Ok(codes)
+
+    /// Reads codes and adds the lengths of their texts.
+    fn add_lengths(&mut self, text_bytes: &mut [u32]) -> Result<Vec<T>> {
+        let mut codes = Vec::new();
+        self.codes.read(text_bytes.len(), &mut codes)?;
+        for (bytes, &code) in text_bytes.iter_mut().zip(&codes) {
+            let code: u32 = code.into();
+            *bytes += self.lengths[code as usize];
+        }
+        Ok(codes)
+    }
 }
 
 impl InstructionReader {
@@ -75,11 +82,11 @@ impl InstructionReader {
             start: ColumnReader::open(directory, "instruction.start")?,
             duration: ColumnReader::open(directory, "instruction.duration")?,
             pc: ColumnReader::open(directory, "instruction.pc")?,
-            opcode: text_column(directory, "instruction.opcode")?,
-            operands: text_column(directory, "instruction.operands")?,
-            hlo: text_column(directory, "instruction.hlo_name")?,
-            layer: text_column(directory, "instruction.layer_path")?,
-            source: text_column(directory, "instruction.nki_source_location")?,
+            opcode: CodeReader::open(directory, "instruction.opcode")?,
+            operands: CodeReader::open(directory, "instruction.operands")?,
+            hlo: CodeReader::open(directory, "instruction.hlo_name")?,
+            layer: CodeReader::open(directory, "instruction.layer_path")?,
+            source: CodeReader::open(directory, "instruction.nki_source_location")?,
         })
     }
 
@@ -89,11 +96,11 @@ impl InstructionReader {
         self.duration.read(count, &mut duration)?;
         self.pc.read(count, &mut pc)?;
         let mut text_bytes = vec![0; count];
-        add_lengths(&mut self.opcode, &mut text_bytes)?;
-        let operands = add_lengths(&mut self.operands, &mut text_bytes)?;
-        let hlo = add_lengths(&mut self.hlo, &mut text_bytes)?;
-        add_lengths(&mut self.layer, &mut text_bytes)?;
-        add_lengths(&mut self.source, &mut text_bytes)?;
+        self.opcode.add_lengths(&mut text_bytes)?;
+        let operands = self.operands.add_lengths(&mut text_bytes)?;
+        let hlo = self.hlo.add_lengths(&mut text_bytes)?;
+        self.layer.add_lengths(&mut text_bytes)?;
+        self.source.add_lengths(&mut text_bytes)?;
         Ok(EngineRows { start, duration, pc, operands, hlo, text_bytes })
     }
 }

@@ -15,7 +15,7 @@ use nprof_capture::inputs::{Candidate, plan};
 use nprof_engine::base::Interval;
 use nprof_engine::fixture::{Counting, Spent, alone, cost};
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Sink, TrackId, TrackKind};
+use nprof_engine::model::{Sink, TrackContent, TrackId};
 use nprof_engine::native::write_segment;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -438,7 +438,7 @@ fn tracks_that_are_written_early_are_whole() {
     let all = Interval::new(i64::MIN / 4, i64::MAX / 4);
     let mut rows = Vec::new();
     for (id, track) in (0..).map(TrackId).zip(tracks) {
-        if !matches!(track.spec.kind, TrackKind::Slices(..)) {
+        if !matches!(track.spec.kind, TrackContent::Slices(..)) {
             continue;
         }
         assert_eq!((track.rows, track.lanes), (1, 1), "{:?}", track.spec.name);

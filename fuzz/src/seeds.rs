@@ -10,7 +10,9 @@ use nprof_capture::archive::fixture::{gzip, tar, tar_of_kinds, zip, zip_of_many,
 use nprof_capture::device::simulation::{self, Simulation};
 use nprof_capture::formats::aiu::packet_fixture::packets;
 use nprof_capture::formats::neff::{Neff, fixture as neff};
-use nprof_capture::formats::ntff::fixture::{self as ntff, BEGIN, EVENT, INSTRUCTION, TraceFixture, word};
+use nprof_capture::formats::ntff::fixture::{
+    self as ntff, BEGIN, EVENT, INSTRUCTION, SegmentCodes, TraceFixture, word,
+};
 use nprof_capture::formats::perfetto::fixture::{ProtoMessage, trace as packets_of, varied, zlib};
 use nprof_capture::formats::trace_event;
 use nprof_engine::codec;
@@ -119,7 +121,7 @@ fn traces() -> Vec<Vec<u8>> {
     twice.run(Engine::Scalar, 1, BEGIN + 5, BEGIN + 8);
     twice.run(Engine::Scalar, 2, BEGIN + 7, BEGIN + 20);
     twice.record(INSTRUCTION, 7, 31, 0, BEGIN + 9);
-    twice.record((2, 2), 1, 2, 3, BEGIN + 9);
+    twice.record(SegmentCodes::new(2, 2), 1, 2, 3, BEGIN + 9);
     let mut cores = ntff::varied();
     let second = cores.subgraph().clone();
     cores.capture.nodes[0].parts[0].subgraphs.push(second);

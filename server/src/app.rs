@@ -333,7 +333,7 @@ fn beyond<K>(limit: u64, mut of: Vec<(u64, K)>) -> Vec<K> {
 }
 
 /// All methods block.
-impl ask::Store for App {
+impl ask::ProfileStore for App {
     type Rank = OpenRank;
 
     fn profiles(&self) -> Result<ProfileList, Refusal> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{OwnedValue, SliceForm, TrackKind};
+use nprof_engine::model::{OwnedValue, SliceForm, TrackContent};
 
 use super::expectation::{Case, Event};
 use super::read::Rank;
@@ -284,7 +284,7 @@ fn counter(
         let recorder: &Recorder = &rank.recorder;
         let is_it = |at: u32| {
             let spec = &recorder.tracks[at as usize];
-            spec.name == track && matches!(spec.kind, TrackKind::Counter(_))
+            spec.name == track && matches!(spec.kind, TrackContent::Counter(_))
         };
         let samples = recorder.samples.iter().filter(|sample| is_it(sample.track.0));
         for sample in samples {

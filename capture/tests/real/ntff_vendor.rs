@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_capture::formats::{neuron_json, ntff};
 use nprof_engine::fixture::{RecordedSample, RecordedSlice, Recorder};
-use nprof_engine::model::{OwnedValue, Role, TrackKind};
+use nprof_engine::model::{OwnedValue, Role, TrackContent};
 use nprof_engine::spill::{MemoryScratch, Space};
 use serde_json::{Map, Value as Json};
 
@@ -128,8 +128,8 @@ fn slices(recorder: &Recorder, table: &str) -> Vec<Map<String, Json>> {
 
 fn samples<'r>(recorder: &'r Recorder, table: &'r str) -> impl Iterator<Item = &'r RecordedSample> {
     recorder.samples.iter().filter(move |sample| match recorder.tracks[sample.track.0 as usize].kind {
-        TrackKind::Counter(id) => recorder.tables[usize::from(id.0)].name == table,
-        TrackKind::Group | TrackKind::Slices(..) => false,
+        TrackContent::Counter(id) => recorder.tables[usize::from(id.0)].name == table,
+        TrackContent::Group | TrackContent::Slices(..) => false,
     })
 }
 

@@ -11,7 +11,7 @@ use nprof_capture::archive::{FileBytes, InMemory, open};
 use nprof_capture::formats::trace_event;
 use nprof_engine::base::Error;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{OwnedValue, Role, SliceForm, TrackId, TrackKind, WarningKind};
+use nprof_engine::model::{OwnedValue, Role, SliceForm, TrackContent, TrackId, WarningKind};
 use nprof_engine::query;
 use nprof_engine::segment::{ColumnRole, Segment, TrackMeta};
 use nprof_engine::spill::MemoryScratch;
@@ -111,7 +111,7 @@ fn owners(segment: &Segment<Vec<u8>>) -> BTreeMap<i64, (String, Option<String>)>
 }
 
 fn content(segment: &Segment<Vec<u8>>, id: TrackId, track: &TrackMeta) -> Track {
-    let TrackKind::Slices(table, _) = track.spec.kind else { return (0, 0, u64::from(track.rows), 0) };
+    let TrackContent::Slices(table, _) = track.spec.kind else { return (0, 0, u64::from(track.rows), 0) };
     let mut content = (0, 0, 0, 0);
     for block in segment.blocks_of(id).unwrap() {
         let durations_ps = segment.core_ints(table, ColumnRole::Duration, block).unwrap();

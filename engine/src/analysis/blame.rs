@@ -11,7 +11,7 @@ use super::root::{Cause, OperationFacts, RootBlame};
 use super::slow_transfers::{excess_of, lost_of, usual_transfers};
 use super::state::{Absence, states};
 use super::{Instances, Job, JobClocks, MatchedJob, steps};
-use crate::base::{ClockFit, Result, Time, narrow};
+use crate::base::{ClockFit, Interval, Result, narrow};
 use crate::exec::Cancel;
 use crate::model::{CollectiveKind, WaitingRanks};
 
@@ -182,11 +182,11 @@ fn blame(
         let excess_ps = excess_of(scene, one, usual[at], &lost);
         let is_of_all = is_of_all(job, scene.instances, one, at);
         let step = OperationFacts { at, group: one.group, span: one.span, excess_ps, is_of_all };
-        root.add(step, &arrivals, &lost, |rank, from, to| open_of(scene, rank, (from, to)));
+        root.add(step, &arrivals, &lost, |rank, from, to| open_of(scene, rank, Interval::new(from, to)));
         for arrival in arrivals.iter().filter(|arrival| arrival.wait_ps > 0) {
             let rank = &job.ranks[arrival.member.rank];
             let start = rank.calls.starts_ps[arrival.member.call];
-            let wait = (start, start.saturating_add(arrival.wait_ps));
+            let wait = Interval::lasting(start, arrival.wait_ps);
             exposed[arrival.member.rank].add(wait, |span| open_part(&rank.rest.covered_ps, span));
         }
     }
@@ -198,12 +198,11 @@ fn blame(
 }
 
 /// Length of the recorded part of a shared span in which a rank does not compute.
-fn open_of(scene: &ArrivalFacts<'_>, rank: usize, (from, to): (i64, i64)) -> i64 {
+fn open_of(scene: &ArrivalFacts<'_>, rank: usize, shared: Interval) -> i64 {
     let (clock, rest) = (&scene.clocks[rank], &scene.job.ranks[rank].rest);
-    let [from, to] = [from, to].map(|shared| clock.to_local(Time(shared)).0);
-    let (first, last) = rest.recorded_ps;
-    let (from, to) = (from.max(first), to.min(last));
-    if from < to { open_part(&rest.covered_ps, (from, to)) } else { 0 }
+    let span = Interval::new(clock.to_local(shared.start).0, clock.to_local(shared.end).0);
+    let recorded = Interval::new(rest.recorded_ps.0, rest.recorded_ps.1);
+    open_part(&rest.covered_ps, span.intersection(recorded))
 }
 
 /// Gives the ranks their root blame. Returns the links, the largest cost first.

@@ -3,6 +3,7 @@
 use super::group_guess_tests::Stage;
 use super::tests::{Plan, Says, US, analysed, int, job_segment, make, rows_of};
 use super::*;
+use crate::base::Interval;
 use crate::model::collective::NO_STEP;
 use crate::model::{ComputeLoad, Signature};
 
@@ -90,7 +91,7 @@ fn rounds() -> Stage {
         stage.run(2, &ALL, |_| 20 * US);
     }
     for ((input, computed), now) in stage.inputs.iter_mut().zip(&computed).zip(&stage.now) {
-        input.calls.compute_load = ComputeLoad::of(computed, (computed[0].0, *now));
+        input.calls.compute_load = ComputeLoad::of(computed, Interval::new(computed[0].0, *now));
     }
     stage
 }

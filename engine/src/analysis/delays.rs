@@ -30,7 +30,7 @@ pub(super) fn add(job: &Job, report: &mut Report, cancel: Cancel<'_>) -> Result<
     for delay in &delays {
         let one = &report.operations[delay.instance];
         let Some(last) = one.last.map(|last| last as usize) else { continue };
-        report.ranks[last].job_delay_ps += cover(&mut covered[last], (delay.on_time_ps, one.span.last_ps));
+        report.ranks[last].job_delay_ps += cover(&mut covered[last], delay.on_time_ps, one.span.last_ps);
     }
     covered.fill(i64::MIN);
     delays.sort_unstable_by_key(|delay| (delay.median_ps, delay.instance));
@@ -38,7 +38,7 @@ pub(super) fn add(job: &Job, report: &mut Report, cancel: Cancel<'_>) -> Result<
         cancel.check()?;
         let last_ps = report.operations[delay.instance].span.last_ps;
         for one in report.instances.members(delay.instance) {
-            let delay_ps = cover(&mut covered[one.rank], (delay.median_ps, last_ps));
+            let delay_ps = cover(&mut covered[one.rank], delay.median_ps, last_ps);
             report.ranks[one.rank].late_ranks_delay_ps += delay_ps;
         }
     }
@@ -71,9 +71,9 @@ fn of_operations(job: &Job, report: &Report, cancel: Cancel<'_>) -> Result<Vec<D
 }
 
 /// The part of an interval that none before it had. Intervals come by start.
-fn cover(covered: &mut i64, (from, to): (i64, i64)) -> i64 {
-    let new = to.saturating_sub(from.max(*covered)).max(0);
-    *covered = to.max(*covered);
+fn cover(covered_ps: &mut i64, from_ps: i64, to_ps: i64) -> i64 {
+    let new = to_ps.saturating_sub(from_ps.max(*covered_ps)).max(0);
+    *covered_ps = to_ps.max(*covered_ps);
     new
 }
 
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn delays_at_the_same_time_count_once() {
         let mut covered = i64::MIN;
-        let mut new = |from, to| cover(&mut covered, (from, to));
+        let mut new = |from, to| cover(&mut covered, from, to);
         assert_eq!([new(0, 40), new(0, 41), new(10, 20), new(50, 60), new(55, 70)], [40, 1, 0, 10, 10]);
     }
 }

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::base::Interval;
+
 /// Intervals that a later wait can still join. Waits come nearly in the order of their ends.
 const KEPT: usize = 64;
 
@@ -10,33 +12,31 @@ const KEPT: usize = 64;
 #[derive(Debug, Clone, Default)]
 pub(super) struct WaitUnion {
     /// Disjoint ascending intervals with the length of their open parts.
-    recent: VecDeque<(i64, i64, i64)>,
+    recent: VecDeque<(Interval, i64)>,
     sum_ps: i64,
 }
 
 impl WaitUnion {
     /// Adds a wait. `open` tells how much of a span no computation hides.
-    pub(super) fn add(&mut self, (mut start, mut end): (i64, i64), open: impl Fn((i64, i64)) -> i64) {
-        while let Some(&(from, to, part)) = self.recent.back()
-            && to >= start
+    pub(super) fn add(&mut self, mut wait: Interval, open: impl Fn(Interval) -> i64) {
+        while let Some(&(before, part)) = self.recent.back()
+            && before.end >= wait.start
         {
             // An interval that begins after the end of this wait stays apart.
-            if from > end {
+            if before.start > wait.end {
                 break;
             }
-            start = start.min(from);
-            end = end.max(to);
+            wait = wait.cover(before);
             self.sum_ps -= part;
             self.recent.pop_back();
         }
-        if self.recent.back().is_some_and(|last| last.0 > end) {
+        let part = open(wait);
+        self.sum_ps += part;
+        if self.recent.back().is_some_and(|(last, _)| last.start > wait.end) {
             // Too late to be joined: waits that end much later came before.
-            self.sum_ps += open((start, end));
             return;
         }
-        let part = open((start, end));
-        self.sum_ps += part;
-        self.recent.push_back((start, end, part));
+        self.recent.push_back((wait, part));
         if self.recent.len() > KEPT {
             self.recent.pop_front();
         }
@@ -49,7 +49,8 @@ impl WaitUnion {
 }
 
 /// Length of the part of a span outside of disjoint ascending intervals.
-pub(super) fn open_part(covered: &[(i64, i64)], (from, to): (i64, i64)) -> i64 {
+pub(super) fn open_part(covered: &[(i64, i64)], span: Interval) -> i64 {
+    let (from, to) = (span.start.0, span.end.0);
     let first = covered.partition_point(|part| part.1 <= from);
     let inside = covered[first..].iter().take_while(|part| part.0 < to);
     let hidden: i64 = inside.map(|part| part.1.min(to) - part.0.max(from)).sum();
@@ -64,11 +65,11 @@ mod tests {
     fn overlapping_waits_count_once_and_computation_not_at_all() {
         let covered = [(5, 10), (30, 40)];
         let mut waits = WaitUnion::default();
-        for wait in [(0, 8), (6, 20), (2, 20), (25, 35)] {
-            waits.add(wait, |span| open_part(&covered, span));
+        for (start, end) in [(0, 8), (6, 20), (2, 20), (25, 35)] {
+            waits.add(Interval::new(start, end), |span| open_part(&covered, span));
         }
         // 0 to 20 without 5 to 10, and 25 to 30.
         assert_eq!(waits.sum_ps(), 20);
-        assert_eq!(open_part(&covered, (6, 9)), 0);
+        assert_eq!(open_part(&covered, Interval::new(6, 9)), 0);
     }
 }

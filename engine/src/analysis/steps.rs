@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::arrival::Arrival;
 use super::{InstanceReport, Job, Report};
-use crate::base::{Time, narrow};
+use crate::base::{Interval, Time, narrow};
 use crate::model::WaitingRanks;
 
 /// Repetitions that make an order clear.
@@ -198,7 +198,7 @@ fn sums(job: &Job, report: &Report, by_call: &[Vec<u32>], numbers: &[u32]) -> Ve
             let shared = clock.to_shared(Time(start)).0;
             sum.first_starts_ps = (sum.first_starts_ps.0.min(shared), sum.first_starts_ps.1.max(shared));
             if load.step_ps > 0 {
-                let computed_ps = load.between((from, end.max(from)));
+                let computed_ps = load.within(Interval::new(from, end));
                 sum.computed_ps += computed_ps;
                 sum.most_computed_ps = sum.most_computed_ps.max(computed_ps);
                 sum.ranks += 1;

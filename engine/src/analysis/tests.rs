@@ -419,7 +419,8 @@ fn a_job_segment_has_every_call_and_every_wait() {
 fn a_job_segment_has_the_load_of_each_rank_that_computes() {
     let mut made = make(&Plan { ranks: 6, seed: 7, says: Says::Groups, lost: 20, apart_us: 500 });
     for input in made.inputs.iter_mut().filter(|input| input.rank % 2 == 1) {
-        input.calls.compute_load = ComputeLoad::of(&[(0, 50 * US), (60 * US, 70 * US)], (0, 100 * US));
+        input.calls.compute_load =
+            ComputeLoad::of(&[(0, 50 * US), (60 * US, 70 * US)], Interval::new(0, 100 * US));
     }
     let (job, report) = analysed(made.inputs);
     let segment = job_segment(&job, &report);

@@ -4,7 +4,7 @@ use super::group_guess_tests::Stage;
 use super::tests::{US, analysed, int, job_segment, rows_of};
 use super::*;
 use crate::makers::job::schema::{CALLS, OPERATIONS, TRANSFERS};
-use crate::model::{OwnedValue, Transfer, TransferEnd};
+use crate::model::{OwnedValue, TransferEnd, TransferStep};
 use crate::segment::Segment;
 
 /// Two operations of three ranks, each 100 us long.
@@ -25,7 +25,7 @@ fn step(stage: &mut Stage, call: u32, from: u32, to: u32, number: u32, sent: i64
         let [start_ps, end_ps] = [start_us, end_us].map(|us| (1_000 + us) * US);
         let transfers = &mut stage.inputs[rank as usize].calls.transfers;
         let row = 100 * call + number;
-        transfers.push(Transfer { call, start_ps, end_ps, end, peer, number, is_to_many: many, row });
+        transfers.push(TransferStep { call, start_ps, end_ps, end, peer, number, is_to_many: many, row });
         transfers.sort_unstable();
     }
 }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{Instances, Job, Report};
 use crate::base::Time;
 use crate::model::transfer::algorithm_of;
-use crate::model::{Transfer, TransferEnd};
+use crate::model::{TransferEnd, TransferStep};
 
 /// Data that go from a rank to another one. Times are in picoseconds of the shared clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Passage {
 }
 
 /// The steps of a call, ordered by start.
-fn steps(job: &Job, rank: usize, call: usize) -> &[Transfer] {
+fn steps(job: &Job, rank: usize, call: usize) -> &[TransferStep] {
     let all = &job.ranks[rank].rest.transfers;
     let place = |of: usize| all.partition_point(|step| (step.call as usize) < of);
     &all[place(call)..place(call + 1)]
@@ -37,7 +37,7 @@ fn of_members<'j>(
     job: &'j Job,
     instances: &'j Instances,
     at: usize,
-) -> impl Iterator<Item = (usize, &'j Transfer)> {
+) -> impl Iterator<Item = (usize, &'j TransferStep)> {
     let members = instances.members(at);
     members.flat_map(|one| steps(job, one.rank, one.call).iter().map(move |step| (one.rank, step)))
 }
@@ -50,7 +50,7 @@ type TransferKey = (u32, u32, u32);
 #[must_use]
 pub fn passages(job: &Job, report: &Report, at: usize) -> Vec<Passage> {
     let number_of = |rank: usize| job.ranks[rank].rank;
-    let mut waits: FxHashMap<TransferKey, VecDeque<(usize, &Transfer)>> = FxHashMap::default();
+    let mut waits: FxHashMap<TransferKey, VecDeque<(usize, &TransferStep)>> = FxHashMap::default();
     for (to, wait) in of_members(job, &report.instances, at) {
         if wait.end == TransferEnd::Receive {
             waits.entry((wait.peer, number_of(to), wait.number)).or_default().push_back((to, wait));

@@ -67,6 +67,12 @@ impl Interval {
         Self { start: Time(start_ps), end: Time(end_ps.max(start_ps)) }
     }
 
+    /// Creates an interval from its start and its duration, in picoseconds.
+    #[must_use]
+    pub fn lasting(start_ps: i64, duration_ps: i64) -> Self {
+        Self::new(start_ps, start_ps.saturating_add(duration_ps))
+    }
+
     /// The shortest interval that contains both.
     #[must_use]
     pub fn cover(self, other: Self) -> Self {
@@ -82,7 +88,7 @@ impl Interval {
     /// Length in picoseconds.
     #[must_use]
     pub fn duration_ps(self) -> i64 {
-        self.end.0 - self.start.0
+        self.end.0.saturating_sub(self.start.0)
     }
 
     /// Whether a slice `[start, end)` shows in this window. An empty slice shows if its start is

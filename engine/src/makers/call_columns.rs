@@ -88,7 +88,7 @@ pub(super) fn slice_tracks<'s, B: Bytes>(
 ) -> impl Iterator<Item = (TrackId, TableId)> + 's {
     let tracks = (0_u32..).zip(&segment.footer().tracks);
     tracks.filter_map(move |(id, track)| match track.spec.kind {
-        crate::model::TrackKind::Slices(table, _)
+        crate::model::TrackContent::Slices(table, _)
             if track.rows > 0 && is_wanted(track.spec.identity.role) =>
         {
             Some((TrackId(id), table))

@@ -1,5 +1,6 @@
 //! Unions of the times of computation, communication and copies of one rank.
 
+use crate::base::Interval;
 use crate::model::{ComputeLoad, RankCalls};
 
 /// Intervals that are kept apart until they are joined: 16 MB.
@@ -79,8 +80,8 @@ pub(super) fn complete(rank: &mut RankCalls, compute: Union, copies: Union) {
     let all = [&calls, &compute, &copies];
     let first = all.iter().filter_map(|parts| parts.first()).map(|part| part.0).min();
     let last = all.iter().filter_map(|parts| parts.last()).map(|part| part.1).max();
-    let worked = (first.unwrap_or(0), last.unwrap_or(0));
-    rank.span_ps = worked.1.saturating_sub(worked.0);
+    let worked = Interval::new(first.unwrap_or(0), last.unwrap_or(0));
+    rank.span_ps = worked.duration_ps();
     rank.compute_load = ComputeLoad::of(&compute, worked);
 }
 

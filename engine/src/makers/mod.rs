@@ -52,7 +52,7 @@ struct Maker<B> {
 }
 
 /// The limits of a track, if it shows limits.
-type LimitsOfTrack = Result<Option<Vec<Limit>>>;
+type LimitsOfTrack = Result<Option<Vec<PeakLimit>>>;
 
 /// The colour of a kind of slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,7 +171,7 @@ pub fn is_limit(metric: &str) -> bool {
 
 /// A period in which a device may use only a part of its peak.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limit {
+pub struct PeakLimit {
     /// The period, or the cell whose short periods are summed up.
     pub span: Interval,
     /// Number of the name of the period, of the longest one of several.
@@ -191,7 +191,7 @@ pub fn limits<B: Bytes>(
     track: TrackId,
     id: TileId,
     cancel: Cancel<'_>,
-) -> Result<Option<Vec<Limit>>> {
+) -> Result<Option<Vec<PeakLimit>>> {
     (Maker::of(segment).limits)(segment, track, id, cancel)
 }
 

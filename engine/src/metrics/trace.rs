@@ -3,7 +3,7 @@
 use super::{Metric, MetricGroup};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
-use crate::model::{OwnedValue, Role, Side, TrackId, Unit};
+use crate::model::{MachineSide, OwnedValue, Role, TrackId, Unit};
 use crate::query::{self, NameTime, Selection, TrackStats};
 use crate::segment::{Bytes, Segment};
 
@@ -43,14 +43,14 @@ struct Denominators {
 impl Denominators {
     fn of<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Self> {
         let total = query::extent(segment, |role| !role.is_state(), work.cancel)?;
-        let is_device = |role: Role| role.is_work() && role.side() == Some(Side::Device);
+        let is_device = |role: Role| role.is_work() && role.side() == Some(MachineSide::Device);
         let device = query::extent(segment, is_device, work.cancel)?;
         Ok(Self { total: total.unwrap_or_else(|| span(segment)), device })
     }
 
     /// The time of a track with this role, in picoseconds.
     fn of_role(&self, role: Role) -> f64 {
-        let device = self.device.filter(|_| role.side() == Some(Side::Device));
+        let device = self.device.filter(|_| role.side() == Some(MachineSide::Device));
         device.unwrap_or(self.total).duration_ps().unsigned_abs().max(1) as f64
     }
 }
@@ -109,7 +109,8 @@ fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackStats], of: &Denominato
         names.join(" / ")
     };
     let role = |track: &TrackStats| footer.tracks[track.track.0 as usize].spec.identity.role;
-    let is_of_device = |track: &TrackStats| of.device.is_some() && role(track).side() == Some(Side::Device);
+    let is_of_device =
+        |track: &TrackStats| of.device.is_some() && role(track).side() == Some(MachineSide::Device);
     let share = |track: &TrackStats, ps: u64, doc: &str| {
         let share = OwnedValue::Float(ps as f64 / of.of_role(role(track)));
         Metric::new(&path(track.track), share, Unit::Ratio, doc)
@@ -134,13 +135,13 @@ fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackStats], of: &Denominato
 
 /// A part of the names that has a group of its own.
 struct NamePart {
-    side: Option<Side>,
+    side: Option<MachineSide>,
     is_wait: bool,
     key: &'static str,
     title: &'static str,
 }
 
-const fn part(side: Option<Side>, is_wait: bool, key: &'static str, title: &'static str) -> NamePart {
+const fn part(side: Option<MachineSide>, is_wait: bool, key: &'static str, title: &'static str) -> NamePart {
     NamePart { side, is_wait, key, title }
 }
 
@@ -151,11 +152,11 @@ const TOGETHER: [NamePart; 2] = [
 ];
 /// Parts of names whose sides are apart.
 const APART: [NamePart; 6] = [
-    part(Some(Side::Device), false, "self_time_by_name_device", "Self time by name, devices"),
-    part(Some(Side::Host), false, "self_time_by_name_host", "Self time by name, host threads"),
+    part(Some(MachineSide::Device), false, "self_time_by_name_device", "Self time by name, devices"),
+    part(Some(MachineSide::Host), false, "self_time_by_name_host", "Self time by name, host threads"),
     part(None, false, "self_time_by_name_other", "Self time by name, other tracks"),
-    part(Some(Side::Device), true, "wait_time_by_name_device", "Waiting by name, devices"),
-    part(Some(Side::Host), true, "wait_time_by_name_host", "Waiting by name, host threads"),
+    part(Some(MachineSide::Device), true, "wait_time_by_name_device", "Waiting by name, devices"),
+    part(Some(MachineSide::Host), true, "wait_time_by_name_host", "Waiting by name, host threads"),
     part(None, true, "wait_time_by_name_other", "Waiting by name, other tracks"),
 ];
 

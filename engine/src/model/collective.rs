@@ -1,7 +1,7 @@
 //! Collective operations of one rank in words of no vendor. [`crate::makers::collectives`] reads
 //! them, and [`crate::analysis`] compares them over all ranks.
 
-use super::{ComputeLoad, Transfer};
+use super::{ComputeLoad, TransferStep};
 
 /// A kind of collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -303,7 +303,7 @@ pub struct RankCalls {
     pub calls: CallList,
     /// Steps of the calls that name the rank at their other end, ordered by call and start. Empty
     /// if the trace has none.
-    pub transfers: Vec<Transfer>,
+    pub transfers: Vec<TransferStep>,
     /// First and last time of the rank's recording.
     pub recorded_ps: (i64, i64),
     /// Times in which the rank both communicated and computed: disjoint, ascending, in picoseconds.

@@ -1,6 +1,6 @@
 //! Computation of a rank over time, in few steps of equal length.
 
-use crate::base::signed;
+use crate::base::{Interval, signed};
 
 /// Most steps of a rank. A view of all ranks has about as many pixels, and a list of the times
 /// themselves would be as long as the trace.
@@ -23,10 +23,10 @@ pub struct ComputeLoad {
 
 impl ComputeLoad {
     /// The load of a rank that computed at these times, which are disjoint and ascend. Steps divide
-    /// the time from `first` to `last`, both in picoseconds.
+    /// the time in which it worked.
     #[must_use]
-    pub fn of(computed_ps: &[(i64, i64)], (first, last): (i64, i64)) -> Self {
-        let length_ps = last.saturating_sub(first);
+    pub fn of(computed_ps: &[(i64, i64)], worked: Interval) -> Self {
+        let (first, length_ps) = (worked.start.0, worked.duration_ps());
         if length_ps <= 0 || computed_ps.is_empty() {
             return Self::default();
         }
@@ -52,9 +52,10 @@ impl ComputeLoad {
         Self { start_ps: first, step_ps, parts: busy_ps.into_iter().map(part).collect() }
     }
 
-    /// Time with computation between two times, in picoseconds, as far as steps tell.
+    /// Time with computation within a span, in picoseconds, as far as steps tell.
     #[must_use]
-    pub fn between(&self, (from, to): (i64, i64)) -> f64 {
+    pub fn within(&self, span: Interval) -> f64 {
+        let (from, to) = (span.start.0, span.end.0);
         if self.step_ps <= 0 {
             return 0.0;
         }
@@ -90,16 +91,17 @@ mod tests {
 
     #[test]
     fn steps_have_the_share_that_was_computed() {
-        let load = ComputeLoad::of(&[(10, 20), (25, 30)], (10, 40));
+        let load = ComputeLoad::of(&[(10, 20), (25, 30)], Interval::new(10, 40));
         assert_eq!((load.step_ps, load.parts.len()), (1, 30));
         assert_eq!(load.changes().collect::<Vec<_>>(), [(10, 1.0), (20, 0.0), (25, 1.0), (30, 0.0)]);
-        for (span, computed) in [((0, 100), 15.0), ((15, 27), 7.0), ((20, 25), 0.0), ((50, 60), 0.0)] {
-            assert_eq!(load.between(span), computed, "{span:?}");
+        for (from, to, computed) in [(0, 100, 15.0), (15, 27, 7.0), (20, 25, 0.0), (50, 60, 0.0)] {
+            assert_eq!(load.within(Interval::new(from, to)), computed, "{from} to {to}");
         }
-        assert_eq!(ComputeLoad::default().between((0, 100)), 0.0);
+        assert_eq!(ComputeLoad::default().within(Interval::new(0, 100)), 0.0);
 
         let second = 1_000_000_000_000;
-        let load = ComputeLoad::of(&[(0, second / 4), (second / 2, second)], (0, second));
+        let computed = [(0, second / 4), (second / 2, second)];
+        let load = ComputeLoad::of(&computed, Interval::new(0, second));
         let changes: Vec<_> = load.changes().collect();
         assert_eq!(changes.first(), Some(&(0, 1.0)));
         // The last step ends after the time: a part of it has no computation.
@@ -109,9 +111,9 @@ mod tests {
 
     #[test]
     fn a_rank_without_computation_has_no_load() {
-        assert_eq!(ComputeLoad::of(&[], (0, 100)).changes().count(), 0);
-        assert_eq!(ComputeLoad::of(&[(5, 5)], (5, 5)).changes().count(), 0);
-        let widest = ComputeLoad::of(&[(i64::MIN, i64::MAX)], (i64::MIN, i64::MAX));
+        assert_eq!(ComputeLoad::of(&[], Interval::new(0, 100)).changes().count(), 0);
+        assert_eq!(ComputeLoad::of(&[(5, 5)], Interval::new(5, 5)).changes().count(), 0);
+        let widest = ComputeLoad::of(&[(i64::MIN, i64::MAX)], Interval::new(i64::MIN, i64::MAX));
         assert!(widest.parts.len() <= MAX_STEPS as usize);
     }
 
@@ -130,7 +132,7 @@ mod tests {
                     (start, at)
                 })
                 .collect();
-            let load = ComputeLoad::of(&computed, (first, at));
+            let load = ComputeLoad::of(&computed, Interval::new(first, at));
             let changes: Vec<_> = load.changes().collect();
             let sum: f64 = changes.windows(2).map(|pair| (pair[1].0 - pair[0].0) as f64 * pair[0].1).sum();
             let computed_ps: i64 = computed.iter().map(|(start, end)| end - start).sum();

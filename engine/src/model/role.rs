@@ -47,7 +47,7 @@ pub enum EngineKind {
 
 /// A side of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Side {
+pub enum MachineSide {
     /// Accelerators.
     Device,
     /// The processor that accelerators are attached to.
@@ -58,11 +58,11 @@ impl Role {
     /// The side of the machine. `None` if the role is not known, and for annotations: their time is
     /// that of no part of the machine.
     #[must_use]
-    pub fn side(self) -> Option<Side> {
+    pub fn side(self) -> Option<MachineSide> {
         match self {
             Self::Unknown | Self::Annotations => None,
-            Self::HostThread => Some(Side::Host),
-            _ => Some(Side::Device),
+            Self::HostThread => Some(MachineSide::Host),
+            _ => Some(MachineSide::Device),
         }
     }
 

@@ -8,7 +8,7 @@ pub struct TrackId(pub u32);
 
 /// Content of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TrackKind {
+pub enum TrackContent {
     /// No rows: a heading with tracks below.
     Group,
     /// Slices and instants of one table.
@@ -34,7 +34,7 @@ pub struct TrackSpec {
     /// Group of the track.
     pub parent: Option<TrackId>,
     /// Content of the track.
-    pub kind: TrackKind,
+    pub kind: TrackContent,
     /// Sort key among siblings. Equal keys are in the order of definition.
     pub sort: i64,
     /// Unit of a counter's values.
@@ -59,13 +59,13 @@ impl TrackSpec {
     /// Creates a heading.
     #[must_use]
     pub fn group(name: &str, parent: Option<TrackId>, sort: i64) -> Self {
-        Self::new(name, parent, TrackKind::Group, sort)
+        Self::new(name, parent, TrackContent::Group, sort)
     }
 
     /// Creates a track of slices.
     #[must_use]
     pub fn slices(name: &str, parent: Option<TrackId>, table: TableId, nesting: Nesting, sort: i64) -> Self {
-        Self::new(name, parent, TrackKind::Slices(table, nesting), sort)
+        Self::new(name, parent, TrackContent::Slices(table, nesting), sort)
     }
 
     /// Creates a counter.
@@ -77,10 +77,10 @@ impl TrackSpec {
         unit: super::Unit,
         sort: i64,
     ) -> Self {
-        Self { unit, ..Self::new(name, parent, TrackKind::Counter(table), sort) }
+        Self { unit, ..Self::new(name, parent, TrackContent::Counter(table), sort) }
     }
 
-    fn new(name: &str, parent: Option<TrackId>, kind: TrackKind, sort: i64) -> Self {
+    fn new(name: &str, parent: Option<TrackId>, kind: TrackContent, sort: i64) -> Self {
         Self {
             name: name.to_owned(),
             parent,

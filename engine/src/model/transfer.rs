@@ -31,7 +31,7 @@ pub enum TransferEnd {
 
 /// One end of a step, as the trace of its rank states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Transfer {
+pub struct TransferStep {
     /// Position of the call that the step belongs to among the calls of the rank.
     pub call: u32,
     /// Start in picoseconds.

@@ -7,7 +7,7 @@
 use super::{extent, slice};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
-use crate::model::{Nesting, TrackId, TrackKind};
+use crate::model::{Nesting, TrackContent, TrackId};
 use crate::segment::{Bytes, Segment};
 use crate::tile::{LaneContent, Level, TileId, cut};
 
@@ -119,7 +119,7 @@ impl ActiveCells {
         let waits = &segment.footer().waits;
         let kind = &segment.footer().tracks[track.0 as usize].spec.kind;
         // A call is the work of those that it calls: depth makes no more of it.
-        let lanes = if matches!(kind, TrackKind::Slices(_, Nesting::Calls)) { 1 } else { u32::MAX };
+        let lanes = if matches!(kind, TrackContent::Slices(_, Nesting::Calls)) { 1 } else { u32::MAX };
         for index in self.level.tiles_of(self.whole) {
             let tile = TileId { group: 0, level: self.level, index };
             for lane in cut(segment, track, tile, cancel)?.into_iter().filter(|lane| lane.lane < lanes) {

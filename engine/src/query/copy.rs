@@ -12,7 +12,7 @@ use super::rows::{RowContent, TimedRow, for_each_of_track};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
 use crate::model::{
-    FieldId, NameId, OwnedValue, Sink, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind,
+    FieldId, NameId, OwnedValue, Sink, SliceKey, SliceRecord, TableId, TableKind, TrackContent, TrackId,
     TrackSpec, Value,
 };
 use crate::segment::{ArrowEnd, Bytes, Segment, TrackMeta};
@@ -95,7 +95,7 @@ impl<B: Bytes> Copy<'_, B> {
         let tracks = &self.segment.footer().tracks;
         let Some(chosen) = &self.cut.tracks else { return vec![true; tracks.len()] };
         let is_kept =
-            |(track, is_chosen): (&TrackMeta, &bool)| *is_chosen && track.spec.kind != TrackKind::Group;
+            |(track, is_chosen): (&TrackMeta, &bool)| *is_chosen && track.spec.kind != TrackContent::Group;
         let mut kept: Vec<bool> = tracks.iter().zip(chosen).map(is_kept).collect();
         kept.resize(tracks.len(), false);
         for at in (0..tracks.len()).rev() {
@@ -110,12 +110,12 @@ impl<B: Bytes> Copy<'_, B> {
     fn define_track(&mut self, spec: &TrackSpec) -> Result<TrackId> {
         let parent = spec.parent.and_then(|parent| self.tracks.get(parent.0 as usize).copied().flatten());
         let kind = match spec.kind {
-            TrackKind::Group => TrackKind::Group,
-            TrackKind::Slices(table, nesting) => TrackKind::Slices(self.table(table)?, nesting),
-            TrackKind::Counter(table) => TrackKind::Counter(self.table(table)?),
+            TrackContent::Group => TrackContent::Group,
+            TrackContent::Slices(table, nesting) => TrackContent::Slices(self.table(table)?, nesting),
+            TrackContent::Counter(table) => TrackContent::Counter(self.table(table)?),
         };
         let track = self.sink.track(TrackSpec { parent, kind, ..spec.clone() })?;
-        if kind != TrackKind::Group {
+        if kind != TrackContent::Group {
             // A segment's rows are already in the order that a sink prefers.
             self.sink.in_order(track)?;
         }
@@ -129,7 +129,7 @@ impl<B: Bytes> Copy<'_, B> {
             let (Some(track), Some(table)) = (place, self.segment.table_of(of_segment)) else { continue };
             // The last sample before the span, until a later sample comes.
             let mut last_sample = None;
-            for_each_of_track(self.segment, (table, of_segment), |row| {
+            for_each_of_track(self.segment, table, of_segment, |row| {
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(CANCEL_EVERY) {
                     self.cancel.check()?;

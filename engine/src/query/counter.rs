@@ -2,7 +2,7 @@
 
 use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
-use crate::model::{TrackId, TrackKind};
+use crate::model::{TrackContent, TrackId};
 use crate::segment::{Bytes, Segment};
 use crate::tile::{LaneSample, for_each_sample_in, samples_in};
 
@@ -82,7 +82,7 @@ pub fn over<B: Bytes>(
 
 fn check_counter<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Result<()> {
     match segment.footer().tracks.get(track.0 as usize).map(|track| &track.spec.kind) {
-        Some(TrackKind::Counter(_)) => Ok(()),
+        Some(TrackContent::Counter(_)) => Ok(()),
         _ => Err(Error::Invalid { what: "this track is not a counter" }),
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
-use crate::model::{Role, TableId, TrackId, TrackKind};
+use crate::model::{Role, TableId, TrackContent, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// The extent of the slices on tracks of these roles. `None` if no slice takes time.
@@ -17,7 +17,7 @@ pub fn extent<B: Bytes>(
 ) -> Result<Option<Interval>> {
     let mut extent: Option<Interval> = None;
     for (at, track) in (0..).zip(&segment.footer().tracks) {
-        let is_of_slices = matches!(track.spec.kind, TrackKind::Slices(..)) && track.rows > 0;
+        let is_of_slices = matches!(track.spec.kind, TrackContent::Slices(..)) && track.rows > 0;
         let span = Interval::new(track.start_ps, track.end_ps);
         let is_inside = extent.is_some_and(|extent| extent.cover(span) == extent);
         if !is_of_slices || is_inside || !is_wanted(track.spec.identity.role) {

@@ -1,7 +1,7 @@
 //! Time in which a track works and in which it waits. Each moment counts once for work and once for
 //! waits, also where slices overlap.
 
-use crate::base::Covered;
+use crate::base::{Covered, Interval};
 use crate::model::WaitNames;
 use crate::segment::BlockNameTotal;
 
@@ -42,22 +42,17 @@ impl TrackLoad {
     }
 
     /// Adds the next slice.
-    pub fn add(&mut self, is_wait: bool, (start_ps, end_ps): (i64, i64)) {
+    pub fn add(&mut self, is_wait: bool, slice: Interval) {
         let covered = if is_wait { &mut self.wait } else { &mut self.busy };
-        covered.add(start_ps, end_ps);
+        covered.add(slice.start.0, slice.end.0);
     }
 
     /// Adds the next block from its sums, if they tell its times. `covered_ps` is the time of all
     /// its slices after the end of all blocks before. A block `is_apart` if the next one starts
     /// after its end. Returns false if only the rows tell the times.
     #[must_use]
-    pub fn add_block(
-        &mut self,
-        block: &BlockLoad,
-        (start_ps, end_ps): (i64, i64),
-        covered_ps: u64,
-        is_apart: bool,
-    ) -> bool {
+    pub fn add_block(&mut self, block: &BlockLoad, span: Interval, covered_ps: u64, is_apart: bool) -> bool {
+        let end_ps = span.end.0;
         let (own, other) = match (block.work_ps, block.wait_ps) {
             (_, 0) => (&mut self.busy, &self.wait),
             (0, _) => (&mut self.wait, &self.busy),
@@ -71,7 +66,7 @@ impl TrackLoad {
             _ => return false,
         };
         // Time under slices of the other kind is missing in the stored time.
-        if other.until_ps() > start_ps.max(own.until_ps()) {
+        if other.until_ps() > span.start.0.max(own.until_ps()) {
             return false;
         }
         own.add_known(covered_ps, end_ps);
@@ -116,9 +111,9 @@ mod tests {
             let end = block.iter().map(|slice| slice.2).max().unwrap();
             let is_apart = blocks.get(at + 1).is_none_or(|next| next[0].1 >= end);
             let covered_ps = all.total_ps() - before;
-            if !load.add_block(&sums, (block[0].1, end), covered_ps, is_apart) {
+            if !load.add_block(&sums, Interval::new(block[0].1, end), covered_ps, is_apart) {
                 read += 1;
-                block.iter().for_each(|&(is_wait, start, end)| load.add(is_wait, (start, end)));
+                block.iter().for_each(|&(is_wait, start, end)| load.add(is_wait, Interval::new(start, end)));
             }
         }
         (load.busy_ps(), load.wait_ps(), read)
@@ -130,7 +125,7 @@ mod tests {
         for (is_wait, start, end) in
             [(true, 0, 40), (false, 5, 20), (false, 15, 30), (true, 35, 50), (false, 60, 61)]
         {
-            load.add(is_wait, (start, end));
+            load.add(is_wait, Interval::new(start, end));
         }
         assert_eq!((load.busy_ps(), load.wait_ps()), (21, 40));
     }

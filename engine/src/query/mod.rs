@@ -31,7 +31,7 @@ pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_ra
 pub use neighbour::StepDirection;
 pub use part::{PartMap, PartName, SegmentPart};
 pub use rows::{RowContent, RowOrder, TimedRow, for_each_of_track, for_each_timed};
-pub use search::{Hit, HitPage, HitPlace, PatternError, SearchHits, SearchPattern, Syntax};
+pub use search::{HitPage, HitPlace, PatternError, SearchHits, SearchMatch, SearchPattern, Syntax};
 pub use selection::{NameTime, Selection, TrackStats};
 pub use slice::SliceAt;
 pub use verify::{VerifyFinding, VerifyReport};

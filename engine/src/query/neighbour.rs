@@ -70,35 +70,39 @@ pub fn step<B: Bytes>(
     closed: &[TrackId],
     cancel: Cancel<'_>,
 ) -> Result<Option<SliceAt>> {
-    let place = (segment, cancel);
+    let source = &StepSource { segment, cancel };
     let from = slice::read(segment, row)?;
     match direction {
-        StepDirection::Next => along_lane(place, &from, Way::Forward),
-        StepDirection::Previous => along_lane(place, &from, Way::Backward),
+        StepDirection::Next => along_lane(source, &from, Way::Forward),
+        StepDirection::Previous => along_lane(source, &from, Way::Backward),
         StepDirection::Up => match from.slice.lane.checked_sub(1) {
-            Some(lane) => nearest(place, &from, from.track, LaneChoice::One(lane), direction),
-            None => in_next_track(place, &from, direction, closed),
+            Some(lane) => nearest(source, &from, from.track, LaneChoice::One(lane), direction),
+            None => in_next_track(source, &from, direction, closed),
         },
         StepDirection::Down => {
             let lane = from.slice.lane + 1;
             if lane < segment.footer().tracks[from.track.0 as usize].lanes {
-                nearest(place, &from, from.track, LaneChoice::One(lane), direction)
+                nearest(source, &from, from.track, LaneChoice::One(lane), direction)
             } else {
-                in_next_track(place, &from, direction, closed)
+                in_next_track(source, &from, direction, closed)
             }
         }
     }
 }
 
 /// A segment, and whether the step is cancelled.
-type StepSource<'a, B> = (&'a Segment<B>, Cancel<'a>);
+struct StepSource<'a, B> {
+    segment: &'a Segment<B>,
+    cancel: Cancel<'a>,
+}
 
 fn in_next_track<B: Bytes>(
-    (segment, cancel): StepSource<'_, B>,
+    source: &StepSource<'_, B>,
     from: &SliceAt,
     direction: StepDirection,
     closed: &[TrackId],
 ) -> Result<Option<SliceAt>> {
+    let segment = source.segment;
     let order = slice::tracks(segment, None);
     let Some(own) = order.iter().position(|track| *track == from.track) else { return Ok(None) };
     let closed = closed.iter().copied().collect();
@@ -107,7 +111,7 @@ fn in_next_track<B: Bytes>(
         StepDirection::Up => order[..own].iter().rev().find(is_shown),
         _ => order[own + 1..].iter().find(is_shown),
     };
-    next.map_or(Ok(None), |track| nearest((segment, cancel), from, *track, LaneChoice::All, direction))
+    next.map_or(Ok(None), |track| nearest(source, from, *track, LaneChoice::All, direction))
 }
 
 /// Whether a track is below one of these groups.
@@ -122,12 +126,13 @@ fn is_below<B: Bytes>(segment: &Segment<B>, track: TrackId, groups: &FxHashSet<T
 /// The slice of a track that is nearest in time. If several lanes have one at the start of
 /// `from`, the lane closest to the origin of the step wins.
 fn nearest<B: Bytes>(
-    (segment, cancel): StepSource<'_, B>,
+    source: &StepSource<'_, B>,
     from: &SliceAt,
     track: TrackId,
     lanes: LaneChoice,
     direction: StepDirection,
 ) -> Result<Option<SliceAt>> {
+    let segment = source.segment;
     let moment = from.slice.start_ps;
     let covering = slices_in(segment, track, Interval::new(moment, moment.saturating_add(1)))?;
     let covering = covering.into_iter().filter(|slice| lanes.has(i64::from(slice.lane)));
@@ -139,11 +144,10 @@ fn nearest<B: Bytes>(
         return Ok(Some(SliceAt { track, slice }));
     }
     let Some(start) = first_from(segment, track, moment)? else { return Ok(None) };
-    let place = (segment, cancel);
-    let after = scan(place, track, start, lanes, Way::Forward)?;
+    let after = scan(source, track, start, lanes, Way::Forward)?;
     let before = match lanes {
-        LaneChoice::One(_) => scan(place, track, start, lanes, Way::Backward)?,
-        LaneChoice::All => latest_end(place, track, moment)?,
+        LaneChoice::One(_) => scan(source, track, start, lanes, Way::Backward)?,
+        LaneChoice::All => latest_end(source, track, moment)?,
     };
     let to_after = |slice: &SliceAt| slice.slice.start_ps.saturating_sub(from.end_ps()).max(0);
     let to_before = |slice: &SliceAt| moment.saturating_sub(slice.end_ps());
@@ -167,23 +171,24 @@ fn first_from<B: Bytes>(segment: &Segment<B>, track: TrackId, moment: i64) -> Re
     Ok(Some(StepStart { block, at: starts.partition_point(|&start| start < moment) }))
 }
 
-fn along_lane<B: Bytes>(of: StepSource<'_, B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
-    let place = of.0.place(from.slice.row)?;
+fn along_lane<B: Bytes>(source: &StepSource<'_, B>, from: &SliceAt, way: Way) -> Result<Option<SliceAt>> {
+    let place = source.segment.place(from.slice.row)?;
     let at = match way {
         Way::Forward => place.at + 1,
         Way::Backward => place.at,
     };
-    scan(of, from.track, StepStart { block: place.block, at }, LaneChoice::One(from.slice.lane), way)
+    scan(source, from.track, StepStart { block: place.block, at }, LaneChoice::One(from.slice.lane), way)
 }
 
 /// The first slice on one of these lanes, searched forward or backward from `start`.
 fn scan<B: Bytes>(
-    (segment, cancel): StepSource<'_, B>,
+    source: &StepSource<'_, B>,
     track: TrackId,
     start: StepStart,
     lanes: LaneChoice,
     way: Way,
 ) -> Result<Option<SliceAt>> {
+    let &StepSource { segment, cancel } = source;
     let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
     let StepStart { mut block, at } = start;
     let mut at = Some(at);
@@ -216,11 +221,8 @@ fn scan<B: Bytes>(
 }
 
 /// The slice that ends last, among the slices of a track that start before `moment`.
-fn latest_end<B: Bytes>(
-    (segment, cancel): StepSource<'_, B>,
-    track: TrackId,
-    moment: i64,
-) -> Result<Option<SliceAt>> {
+fn latest_end<B: Bytes>(source: &StepSource<'_, B>, track: TrackId, moment: i64) -> Result<Option<SliceAt>> {
+    let &StepSource { segment, cancel } = source;
     let (Some(table), blocks) = (segment.table_of(track), segment.blocks_of(track)?) else { return Ok(None) };
     let list = segment.blocks(table)?;
     let end = blocks.start + list.starts()[blocks.clone()].partition_point(|&start| start < moment);

@@ -67,7 +67,9 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
         ids.filter(move |track| segment.table_of(*track) == Some(table)).map(move |track| (table, track))
     });
     match order {
-        RowOrder::Track => tracks.try_for_each(|place| for_each_of_track(segment, place, &mut each))?,
+        RowOrder::Track => {
+            tracks.try_for_each(|(table, track)| for_each_of_track(segment, table, track, &mut each))?
+        }
         RowOrder::Time => {
             let mut cursors = tracks
                 .map(|(table, track)| RowCursor::new(segment, table, track))
@@ -90,7 +92,8 @@ pub fn for_each_timed<B: Bytes, E: From<Error>>(
 /// Calls `each` with every row of a track in the order of time. The track must be in this table.
 pub fn for_each_of_track<B: Bytes, E: From<Error>>(
     segment: &Segment<B>,
-    (table, track): (TableId, TrackId),
+    table: TableId,
+    track: TrackId,
     mut each: impl FnMut(TimedRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut cursor = RowCursor::new(segment, table, track)?;

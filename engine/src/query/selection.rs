@@ -9,7 +9,7 @@ use super::self_time::Sweep;
 use crate::base::order::sort_by_key;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
-use crate::model::{NameId, Nesting, Role, Side, TrackId, TrackKind, WaitNames};
+use crate::model::{MachineSide, NameId, Nesting, Role, TrackContent, TrackId, WaitNames};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
 
 /// Statistics of a span.
@@ -32,7 +32,7 @@ pub struct NameTime {
     /// The name.
     pub name: NameId,
     /// The side of the machine. `None` if not all sides are apart, or if it is not known.
-    pub side: Option<Side>,
+    pub side: Option<MachineSide>,
     /// Whether slices of this name only wait ([`crate::model::is_wait`]).
     pub is_wait: bool,
     /// Number of slices that overlap the span.
@@ -107,10 +107,10 @@ fn role<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Role {
 fn sides_apart<'s, B: Bytes>(
     segment: &'s Segment<B>,
     tracks: &[TrackId],
-) -> impl Fn(TrackId) -> Option<Side> + use<'s, B> {
+) -> impl Fn(TrackId) -> Option<MachineSide> + use<'s, B> {
     let has = |is_wanted: fn(Role) -> bool| tracks.iter().any(|&track| is_wanted(role(segment, track)));
-    let of_host = has(|role| role.side() == Some(Side::Host));
-    let of_device = has(|role| role.side() == Some(Side::Device));
+    let of_host = has(|role| role.side() == Some(MachineSide::Host));
+    let of_device = has(|role| role.side() == Some(MachineSide::Device));
     let is_apart = of_host && of_device || (of_host || of_device) && has(|role| role == Role::Annotations);
     move |track| role(segment, track).side().filter(|_| is_apart)
 }
@@ -123,7 +123,7 @@ fn select_of_track<B: Bytes>(
 ) -> Result<(TrackStats, NameStats)> {
     let mut tally = TrackSums::new(segment, track, span);
     let meta = &segment.footer().tracks[track.0 as usize];
-    let (Some(table), TrackKind::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
+    let (Some(table), TrackContent::Slices(_, nesting)) = (segment.table_of(track), meta.spec.kind) else {
         return Ok((tally.total, tally.names));
     };
     let blocks = segment.blocks_of(track)?;
@@ -138,16 +138,17 @@ fn select_of_track<B: Bytes>(
     let mut blocks = list.overlapping(blocks, span).peekable();
     while let Some(block) = blocks.next() {
         work.cancel.check()?;
-        let (start, end) = (list.starts()[block], list.end(block));
+        let of_block = Interval::new(list.starts()[block], list.end(block));
         let first_row = first_row + list.first_row(block);
         // The stored sums are enough for a block inside the span. A block that ends with the
         // span can have slices without duration at the end, which are outside.
-        if let Some(totals) = totals.filter(|_| start >= span.start.0 && end < span.end.0) {
+        if let Some(totals) = totals.filter(|_| of_block.start >= span.start && of_block.end < span.end) {
             let names = totals.names(block - first_block);
             // Slices that reach in from earlier blocks were counted with their block.
             let covered_ps = totals.covered_ps(block - first_block);
-            let is_apart = blocks.peek().is_none_or(|&next| list.starts()[next] >= end);
-            if tally.load.add_block(&BlockLoad::of(names, tally.waits), (start, end), covered_ps, is_apart) {
+            let is_apart = blocks.peek().is_none_or(|&next| list.starts()[next] >= of_block.end.0);
+            let load = BlockLoad::of(names, tally.waits);
+            if tally.load.add_block(&load, of_block, covered_ps, is_apart) {
                 names.iter().for_each(|of| tally.add_stored(of, first_row));
                 continue;
             }
@@ -161,7 +162,8 @@ fn select_of_track<B: Bytes>(
             let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
             // A block has at most 65,535 rows.
             let row = first_row + at as u32;
-            tally.add_slice(NameId(name), (starts[at], durations[at]), row, calls.as_mut());
+            let slice = Interval::lasting(starts[at], durations[at]);
+            tally.add_slice(NameId(name), slice, row, calls.as_mut());
         }
     }
     (tally.total.busy_ps, tally.total.wait_ps) = (tally.load.busy_ps(), tally.load.wait_ps());
@@ -203,14 +205,8 @@ impl<'s> TrackSums<'s> {
 
     /// Adds a slice that overlaps the span. `calls` has the earlier slices, if the track has calls
     /// inside calls.
-    fn add_slice(
-        &mut self,
-        name: NameId,
-        (start, duration): (i64, i64),
-        row: u32,
-        calls: Option<&mut Sweep>,
-    ) {
-        let end = start.saturating_add(duration);
+    fn add_slice(&mut self, name: NameId, slice: Interval, row: u32, calls: Option<&mut Sweep>) {
+        let (start, end) = (slice.start.0, slice.end.0);
         let inside_ps = self.span.overlap_ps(start, end).unsigned_abs();
         let added = calls.map(|calls| calls.add(name.0, start, end));
         let is_wait = self.waits.contains(name.0);
@@ -222,7 +218,7 @@ impl<'s> TrackSums<'s> {
             total_ps: inside_ps,
             union_ps: added.map_or(inside_ps, |added| added.union_ps),
             self_ps: inside_ps,
-            longest_ps: duration.unsigned_abs(),
+            longest_ps: slice.duration_ps().unsigned_abs(),
             longest_row: row,
         };
         add(&mut self.names, name.0, time);
@@ -232,7 +228,7 @@ impl<'s> TrackSums<'s> {
             caller.self_ps = caller.self_ps.saturating_sub(taken_ps);
         }
         self.total.count += 1;
-        self.load.add(is_wait, (start, end.min(self.span.end.0)));
+        self.load.add(is_wait, Interval { end: slice.end.min(self.span.end), ..slice });
     }
 }
 

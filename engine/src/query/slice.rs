@@ -86,7 +86,7 @@ pub fn tracks<B: Bytes>(segment: &Segment<B>, wanted: Option<&[TrackId]>) -> Vec
     let (_, order) = crate::tile::groups(segment.footer());
     let is_slices = |id: &TrackId| {
         let track = &segment.footer().tracks[id.0 as usize];
-        matches!(track.spec.kind, crate::model::TrackKind::Slices(..)) && track.rows > 0
+        matches!(track.spec.kind, crate::model::TrackContent::Slices(..)) && track.rows > 0
     };
     let wanted = wanted.map(|wanted| wanted.iter().copied().collect::<FxHashSet<TrackId>>());
     let is_wanted = |id: &TrackId| wanted.as_ref().is_none_or(|wanted| wanted.contains(id));

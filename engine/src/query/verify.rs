@@ -8,7 +8,7 @@ use super::part::{self, PartMap, SegmentPart};
 use crate::base::{ANNEX, Error, Result};
 use crate::block::{BlockColumn, BlockValues};
 use crate::index::Postings;
-use crate::model::{TableId, TrackId, TrackKind};
+use crate::model::{TableId, TrackContent, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, HEADER_LEN, Segment, StoredAt};
 use crate::tile::{range_cells, slice_cells};
 
@@ -87,8 +87,8 @@ fn decode_postings<B: Bytes>(segment: &Segment<B>, column: usize) -> Result<()> 
 fn decode_page<B: Bytes>(segment: &Segment<B>, track: TrackId, number: usize) -> Result<()> {
     let meta = &segment.footer().tracks[track.0 as usize];
     match (segment.pages(track)?.get(number), meta.spec.kind) {
-        (Some(page), TrackKind::Slices(..)) => slice_cells(segment, page, meta.first_row).map(drop),
-        (Some(page), TrackKind::Counter(_)) => range_cells(segment, page).map(drop),
+        (Some(page), TrackContent::Slices(..)) => slice_cells(segment, page, meta.first_row).map(drop),
+        (Some(page), TrackContent::Counter(_)) => range_cells(segment, page).map(drop),
         _ => Ok(()),
     }
 }

@@ -84,12 +84,12 @@ impl<'a, B: Bytes> BlockReader<'a, B> {
         if self.packed.len() == 1 {
             return self.decode(column, wanted);
         }
-        let kept = match self.segment.spare().kept_column((column, self.pack)) {
+        let kept = match self.segment.spare().kept_column(column, self.pack) {
             Some(kept) => kept,
             None => {
                 let rows = self.segment.blocks(self.table)?.rows_of(self.packed.clone());
                 let decoded = self.decode(column, 0..rows)?.map(Arc::new);
-                self.segment.spare().keep_column((column, self.pack), decoded.clone());
+                self.segment.spare().keep_column(column, self.pack, decoded.clone());
                 decoded
             }
         };
@@ -387,7 +387,7 @@ impl<B: Bytes> Segment<B> {
     /// Columns of a block of slices, decoded now or kept. If a tile ends within a block, the next
     /// tile needs the block too; [`Segment::keep_slices`] keeps such blocks.
     pub fn slice_columns(&self, table: TableId, block: usize) -> Result<Arc<SliceColumns>> {
-        if let Some(kept) = self.spare().kept_slices((table, block)) {
+        if let Some(kept) = self.spare().kept_slices(table, block) {
             return Ok(kept);
         }
         let mut reader = BlockReader::new(self, table, block)?;
@@ -395,7 +395,7 @@ impl<B: Bytes> Segment<B> {
     }
 
     /// Keeps the columns of a block that will soon be needed again, and drops the oldest.
-    pub fn keep_slices(&self, of: (TableId, usize), columns: &Arc<SliceColumns>) {
-        self.spare().keep_slices(of, columns);
+    pub fn keep_slices(&self, table: TableId, block: usize, columns: &Arc<SliceColumns>) {
+        self.spare().keep_slices(table, block, columns);
     }
 }

@@ -3,7 +3,7 @@
 use super::layout::Piece;
 use crate::block::ColumnType;
 use crate::model::{
-    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackId, TrackKind, TrackSpec, WaitNames, Warning,
+    FieldId, FieldSpec, RankInfo, TableId, TableSpec, TrackContent, TrackId, TrackSpec, WaitNames, Warning,
 };
 
 /// Content of a segment, and the positions of its parts.
@@ -34,8 +34,8 @@ impl Footer {
     #[must_use]
     pub fn table_of(&self, track: TrackId) -> Option<TableId> {
         match self.tracks.get(track.0 as usize)?.spec.kind {
-            TrackKind::Slices(table, _) | TrackKind::Counter(table) => Some(table),
-            TrackKind::Group => None,
+            TrackContent::Slices(table, _) | TrackContent::Counter(table) => Some(table),
+            TrackContent::Group => None,
         }
     }
 }

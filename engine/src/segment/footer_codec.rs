@@ -8,7 +8,7 @@ use super::layout::Piece;
 use super::limits::{MAX_LANES, MAX_TABLES, MAX_WAITS, MAX_WARNINGS};
 use crate::base::bytes::{Cursor, Put};
 use crate::base::{Error, Result};
-use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackKind, WaitNames, Warning, WarningKind};
+use crate::model::{RankInfo, TableId, TableKind, TableSpec, TrackContent, WaitNames, Warning, WarningKind};
 
 /// Deepest tree of tracks.
 pub const MAX_TRACK_DEPTH: usize = 32;
@@ -99,8 +99,8 @@ impl Footer {
             let parent = lanes && self.is_rooted(track);
             // A track without rows can name any existing table.
             let rows = match track.spec.kind {
-                TrackKind::Group => track.rows == 0,
-                TrackKind::Slices(of, _) | TrackKind::Counter(of) => {
+                TrackContent::Group => track.rows == 0,
+                TrackContent::Slices(of, _) | TrackContent::Counter(of) => {
                     self.tables.get(usize::from(of.0)).is_some_and(|t| {
                         let end = track.first_row.checked_add(track.rows);
                         let inside = end.is_some_and(|end| end <= t.first_row + t.rows);

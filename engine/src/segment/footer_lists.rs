@@ -10,7 +10,7 @@ use crate::base::bytes::{Cursor, Put};
 use crate::block::{ColumnType, list};
 use crate::model::track::Initially;
 use crate::model::{
-    FieldId, FieldSpec, Identity, Nesting, Role, TableId, TrackId, TrackKind, TrackSpec, Unit,
+    FieldId, FieldSpec, Identity, Nesting, Role, TableId, TrackContent, TrackId, TrackSpec, Unit,
 };
 
 /// Codes of kinds of tracks.
@@ -145,19 +145,19 @@ fn read_pieces(count: usize, next: &mut u64, cursor: &mut Cursor<'_>) -> Result<
 
 fn kind_and_table(track: &TrackMeta) -> (i64, TableId) {
     match track.spec.kind {
-        TrackKind::Group => (GROUP, TableId(0)),
-        TrackKind::Slices(table, Nesting::Calls) => (CALLS, table),
-        TrackKind::Slices(table, Nesting::Concurrent) => (CONCURRENT, table),
-        TrackKind::Counter(table) => (COUNTER, table),
+        TrackContent::Group => (GROUP, TableId(0)),
+        TrackContent::Slices(table, Nesting::Calls) => (CALLS, table),
+        TrackContent::Slices(table, Nesting::Concurrent) => (CONCURRENT, table),
+        TrackContent::Counter(table) => (COUNTER, table),
     }
 }
 
-fn kind_of(code: i64, table: TableId) -> Option<TrackKind> {
+fn kind_of(code: i64, table: TableId) -> Option<TrackContent> {
     Some(match code {
-        GROUP => TrackKind::Group,
-        CALLS => TrackKind::Slices(table, Nesting::Calls),
-        CONCURRENT => TrackKind::Slices(table, Nesting::Concurrent),
-        COUNTER => TrackKind::Counter(table),
+        GROUP => TrackContent::Group,
+        CALLS => TrackContent::Slices(table, Nesting::Calls),
+        CONCURRENT => TrackContent::Slices(table, Nesting::Concurrent),
+        COUNTER => TrackContent::Counter(table),
         _ => return None,
     })
 }

@@ -16,12 +16,34 @@ const KEPT_BYTES: usize = 32 << 20;
 /// Blocks that are kept decoded, about 50 kB each: the blocks at one edge of the tracks of a tile.
 const KEPT_BLOCKS: usize = 16;
 
-/// A column of a pack, by position in the footer and number of the pack. `None` if no row has a
-/// value.
-type KeptColumn = ((usize, usize), Option<Arc<BlockColumn>>);
+/// A column of a pack. `None` if no row has a value.
+#[derive(Debug)]
+struct KeptColumn {
+    /// Position in the footer.
+    column: usize,
+    pack: usize,
+    decoded: Option<Arc<BlockColumn>>,
+}
 
-/// Table and number of a block, and its columns.
-type KeptSlices = ((TableId, usize), Arc<SliceColumns>);
+impl KeptColumn {
+    fn bytes(&self) -> usize {
+        self.decoded.as_ref().map_or(0, |column| column.memory_bytes())
+    }
+}
+
+/// The columns of a block.
+#[derive(Debug)]
+struct KeptSlices {
+    table: TableId,
+    block: usize,
+    columns: Arc<SliceColumns>,
+}
+
+impl KeptSlices {
+    fn is_of(&self, table: TableId, block: usize) -> bool {
+        self.table == table && self.block == block
+    }
+}
 
 /// Working memory that speeds up the next call, and holds nothing that a call needs.
 #[derive(Debug, Default)]
@@ -57,39 +79,39 @@ impl Spare {
         }
     }
 
-    /// A decoded column of a pack, if it is still kept.
-    pub fn kept_column(&self, of: (usize, usize)) -> Option<Option<Arc<BlockColumn>>> {
+    /// A decoded column of a pack by its position in the footer, if it is still kept.
+    pub fn kept_column(&self, column: usize, pack: usize) -> Option<Option<Arc<BlockColumn>>> {
         let kept = self.columns_of_packs.lock().ok()?;
-        kept.iter().rev().find(|(key, _)| *key == of).map(|(_, column)| column.clone())
+        let of = kept.iter().rev().find(|of| of.column == column && of.pack == pack)?;
+        Some(of.decoded.clone())
     }
 
     /// Keeps a column of a pack, and drops the oldest.
-    pub fn keep_column(&self, of: (usize, usize), column: Option<Arc<BlockColumn>>) {
+    pub fn keep_column(&self, column: usize, pack: usize, decoded: Option<Arc<BlockColumn>>) {
         if let Ok(mut kept) = self.columns_of_packs.lock() {
-            kept.push_back((of, column));
-            let bytes = |(_, column): &KeptColumn| column.as_ref().map_or(0, |of| of.memory_bytes());
-            let mut total: usize = kept.iter().map(bytes).sum();
+            kept.push_back(KeptColumn { column, pack, decoded });
+            let mut total: usize = kept.iter().map(KeptColumn::bytes).sum();
             while kept.len() > KEPT_COLUMNS || total > KEPT_BYTES {
-                total -= kept.pop_front().as_ref().map_or(0, bytes);
+                total -= kept.pop_front().as_ref().map_or(0, KeptColumn::bytes);
             }
         }
     }
 
     /// The columns of a block of slices, if they are still kept.
-    pub fn kept_slices(&self, of: (TableId, usize)) -> Option<Arc<SliceColumns>> {
+    pub fn kept_slices(&self, table: TableId, block: usize) -> Option<Arc<SliceColumns>> {
         let kept = self.blocks_of_slices.lock().ok()?;
-        kept.iter().rev().find(|(key, _)| *key == of).map(|(_, columns)| Arc::clone(columns))
+        kept.iter().rev().find(|of| of.is_of(table, block)).map(|of| Arc::clone(&of.columns))
     }
 
     /// Keeps the columns of a block of slices, and drops the oldest.
-    pub fn keep_slices(&self, of: (TableId, usize), columns: &Arc<SliceColumns>) {
+    pub fn keep_slices(&self, table: TableId, block: usize, columns: &Arc<SliceColumns>) {
         if let Ok(mut kept) = self.blocks_of_slices.lock()
-            && !kept.iter().any(|(key, _)| *key == of)
+            && !kept.iter().any(|of| of.is_of(table, block))
         {
             if kept.len() >= KEPT_BLOCKS {
                 kept.pop_front();
             }
-            kept.push_back((of, Arc::clone(columns)));
+            kept.push_back(KeptSlices { table, block, columns: Arc::clone(columns) });
         }
     }
 }

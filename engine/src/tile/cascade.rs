@@ -3,7 +3,7 @@
 
 use super::grid::Level;
 use super::summary::{CellSummary, PlacedCell};
-use crate::base::Time;
+use crate::base::{Interval, Time};
 
 /// The open cells of one lane, one a level. Values come in order of time.
 #[derive(Debug)]
@@ -93,13 +93,13 @@ impl Cascade<super::summary::SliceSummary> {
     /// Adds a slice: a start in its first cell, and busy time in all cells that it overlaps.
     pub fn slice(
         &mut self,
-        (start_ps, end_ps): (i64, i64),
+        slice: Interval,
         row: u32,
         name: u32,
         is_wait: bool,
         out: &mut impl FnMut(Level, PlacedCell<super::summary::SliceSummary>),
     ) {
-        let cell_ps = self.base.cell_ps();
+        let (cell_ps, start_ps, end_ps) = (self.base.cell_ps(), slice.start.0, slice.end.0);
         let duration = end_ps.abs_diff(start_ps);
         let starts_in = self.base.cell_of(Time(start_ps));
         let last = self.base.cell_of(Time(end_ps.saturating_sub(1).max(start_ps)));
@@ -130,9 +130,9 @@ mod tests {
         let mut closed = Vec::new();
         let mut out =
             |level: Level, cell: PlacedCell<SliceSummary>| closed.push((level.number(), cell.index));
-        cascade.slice((0, 10), 0, 0, false, &mut out);
+        cascade.slice(Interval::new(0, 10), 0, 0, false, &mut out);
         assert_eq!(cascade.open.len(), 1);
-        cascade.slice((2_000, 2_010), 1, 0, false, &mut out);
+        cascade.slice(Interval::new(2_000, 2_010), 1, 0, false, &mut out);
         assert_eq!(cascade.open.len(), 2);
         cascade.drop_finest(&mut out);
         cascade.finish(Level::COARSEST, &mut out);
@@ -148,8 +148,8 @@ mod tests {
             let mut cascade: Cascade<SliceSummary> = Cascade::new(Level::for_cell_ps(0.0), top);
             let mut closed = Vec::new();
             let mut out = |level: Level, _: PlacedCell<SliceSummary>| closed.push(level.number());
-            cascade.slice((0, 10), 0, 0, false, &mut out);
-            cascade.slice((2_000, 2_010), 1, 0, false, &mut out);
+            cascade.slice(Interval::new(0, 10), 0, 0, false, &mut out);
+            cascade.slice(Interval::new(2_000, 2_010), 1, 0, false, &mut out);
             cascade.finish(until, &mut out);
             closed
         };
@@ -162,7 +162,7 @@ mod tests {
     fn the_finest_level_can_rise_above_the_coarsest_wanted_one() {
         let level = Level::for_cell_ps(0.0);
         let mut cascade: Cascade<SliceSummary> = Cascade::new(level, level);
-        cascade.slice((0, 10), 0, 0, false, &mut |_, _| {});
+        cascade.slice(Interval::new(0, 10), 0, 0, false, &mut |_, _| {});
         cascade.drop_finest(&mut |_, _| {});
         let mut closed = Vec::new();
         cascade.finish(level.coarser(), &mut |level, cell| closed.push((level.number(), cell.content.count)));

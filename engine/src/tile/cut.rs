@@ -11,7 +11,7 @@ use super::slice_block::for_each_slice_block_in;
 use super::summary::{CellSummary, PlacedCell, Range, SliceCell};
 use crate::base::{Interval, Result, Time};
 use crate::exec::Cancel;
-use crate::model::{TrackId, TrackKind};
+use crate::model::{TrackContent, TrackId};
 use crate::segment::{Bytes, ColumnRole, PyramidPage, Segment};
 
 /// Content of a track in a tile. Empty lanes are left out.
@@ -26,7 +26,9 @@ pub fn cut<B: Bytes>(
     let window = tile.interval();
     if meta.rows == 0 || meta.end_ps < window.start.0 || meta.start_ps >= window.end.0 {
         // The last value of a counter holds on.
-        if !matches!(meta.spec.kind, TrackKind::Counter(_)) || meta.rows == 0 || meta.start_ps >= window.end.0
+        if !matches!(meta.spec.kind, TrackContent::Counter(_))
+            || meta.rows == 0
+            || meta.start_ps >= window.end.0
         {
             return Ok(Vec::new());
         }
@@ -34,8 +36,8 @@ pub fn cut<B: Bytes>(
     let pages = segment.pages(track)?;
     let stored = pages.first().is_some_and(|page| tile.level.number() >= page.level);
     match (meta.spec.kind, stored) {
-        (TrackKind::Group, _) => Ok(Vec::new()),
-        (TrackKind::Slices(..), false) => {
+        (TrackContent::Group, _) => Ok(Vec::new()),
+        (TrackContent::Slices(..), false) => {
             let mut lanes = RowLanes::new(tile, meta.lanes, &segment.footer().waits);
             for_each_slice_block_in(segment, track, window, |block| {
                 lanes.add(block);
@@ -43,7 +45,7 @@ pub fn cut<B: Bytes>(
             })?;
             lanes.finish()
         }
-        (TrackKind::Slices(..), true) => {
+        (TrackContent::Slices(..), true) => {
             let (of, cells) = stored_cells(pages, tile, |page| slice_cells(segment, page, meta.first_row))?;
             let lanes = cells.into_iter().map(|(lane, cells)| {
                 let cells = coarsen(cells, of, tile.level, merge_slice_cells);
@@ -51,12 +53,12 @@ pub fn cut<B: Bytes>(
             });
             Ok(lanes.collect())
         }
-        (TrackKind::Counter(_), false) => {
+        (TrackContent::Counter(_), false) => {
             let mut samples = Vec::new();
             for_each_sample_in(segment, track, window, cancel, |sample| samples.push(sample))?;
             Ok(counter_lane(samples, tile))
         }
-        (TrackKind::Counter(_), true) => {
+        (TrackContent::Counter(_), true) => {
             let (of, cells) = stored_cells(pages, tile, |page| range_cells(segment, page))?;
             let cells = cells.into_values().flatten().collect();
             let mut cells = coarsen(cells, of, tile.level, |into: &mut Range, from| into.merge(from));

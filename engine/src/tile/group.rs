@@ -2,7 +2,7 @@
 //! heading is not fetched.
 
 use crate::base::order::sort_by_key;
-use crate::model::{TrackId, TrackKind};
+use crate::model::{TrackContent, TrackId};
 use crate::segment::Footer;
 
 /// Most tracks of a group.
@@ -54,7 +54,7 @@ fn group_siblings(
 ) {
     let filled = |id: &&TrackId| {
         let track = &footer.tracks[id.0 as usize];
-        track.rows > 0 && track.spec.kind != TrackKind::Group
+        track.rows > 0 && track.spec.kind != TrackContent::Group
     };
     let lanes = siblings.iter().filter(filled).map(|&id| (id, footer.tracks[id.0 as usize].lanes));
     groups.extend(bounded(lanes).into_iter().map(|tracks| TileTracks { parent, tracks }));

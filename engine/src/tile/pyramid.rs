@@ -414,17 +414,18 @@ pub fn write_pyramids(
 }
 
 impl PyramidWriter<SliceCell> {
-    /// Adds a slice by its lane, its start and end, its row within the track and its name.
+    /// Adds a slice by its lane, its time, its row within the track and its name.
     /// `is_wait` says whether the name is that of a wait. A pyramid that is given up takes nothing.
-    pub fn slice(&mut self, lane: u32, (start_ps, end_ps): (i64, i64), row: u32, name: u32, is_wait: bool) {
+    pub fn slice(&mut self, lane: u32, slice: Interval, row: u32, name: u32, is_wait: bool) {
         if self.is_given_up {
             return;
         }
-        self.reach(start_ps);
-        let reach = |level: Level| end_ps.abs_diff(start_ps) >> level.cell_ps().trailing_zeros();
+        self.reach(slice.start.0);
+        let duration_ps = slice.end.0.abs_diff(slice.start.0);
+        let reach = |level: Level| duration_ps >> level.cell_ps().trailing_zeros();
         self.make_room(reach);
         self.update(lane, |cascade, mut out| {
-            cascade.slice((start_ps, end_ps), row, name, is_wait, &mut out);
+            cascade.slice(slice, row, name, is_wait, &mut out);
         });
     }
 }
@@ -455,7 +456,7 @@ mod tests {
         let mut pyramid = PyramidWriter::<SliceCell>::new(base, Some(span));
         for row in 0..ROWS {
             let start_ps = i64::from(row) * ROW_PS;
-            pyramid.slice(0, (start_ps, start_ps + ROW_PS), row, row % 7, false);
+            pyramid.slice(0, Interval::lasting(start_ps, ROW_PS), row, row % 7, false);
         }
         pyramid.close(span, &mut Encoder::default());
         let mut bytes = BTreeMap::new();

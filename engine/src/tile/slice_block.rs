@@ -92,7 +92,7 @@ pub fn for_each_slice_block_in<B: Bytes>(
     for block in list.overlapping(segment.blocks_of(track)?, window) {
         let columns = segment.slice_columns(table, block)?;
         if list.starts()[block] < window.start.0 || list.end(block) > window.end.0 {
-            segment.keep_slices((table, block), &columns);
+            segment.keep_slices(table, block, &columns);
         }
         let showing = window.runs_of(&columns.starts, &columns.durations);
         each(&SliceBlock { first_row: first_row + list.first_row(block), showing, columns })?;

@@ -17,9 +17,9 @@ pub const TOO_LARGE: Error = Error::Invalid {
 
 /// Bytes that are left for an answer.
 #[derive(Debug)]
-pub struct Allowance(Cell<usize>);
+pub struct AnswerAllowance(Cell<usize>);
 
-impl Allowance {
+impl AnswerAllowance {
     /// The bytes of a whole answer.
     #[must_use]
     pub fn of_answer() -> Self {
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn no_more_is_taken_than_was_left() {
-        let left = Allowance::of_answer();
+        let left = AnswerAllowance::of_answer();
         assert_eq!(left.fitting(64), MAX_ANSWER_BYTES / 64);
         assert_eq!(left.take(MAX_ANSWER_BYTES - 30), Ok(()));
         assert_eq!(left.text("seventh"), Err(TOO_LARGE), "with the text's own 24 bytes");

@@ -36,7 +36,7 @@ pub trait Ask: Parameters {
 /// A question to a store.
 pub trait AskStore: Ask {
     /// The answer of a store.
-    fn answer(&self, store: &impl Store) -> std::result::Result<Self::Answer, Refusal>;
+    fn answer(&self, store: &impl ProfileStore) -> std::result::Result<Self::Answer, Refusal>;
 }
 
 /// A question about a rank.
@@ -249,7 +249,7 @@ impl Parameter for RankWord {
 }
 
 /// Profiles that can be queried.
-pub trait Store {
+pub trait ProfileStore {
     /// A rank of a profile.
     type Rank: Rank;
 

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::answer;
-use super::ask::{Rank, RankId, Store};
+use super::ask::{ProfileStore, Rank, RankId};
 use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
@@ -101,7 +101,7 @@ impl<B: Bytes> OpenBundle<B> {
     }
 }
 
-impl<'a, B: Bytes> Store for &'a OpenBundle<B> {
+impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     type Rank = OpenRank<'a, B>;
 
     fn profiles(&self) -> std::result::Result<ProfileList, Refusal> {

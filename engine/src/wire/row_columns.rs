@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::allowance::Allowance;
+use super::allowance::AnswerAllowance;
 use super::detail::FieldContent;
 use super::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, Texts};
 use crate::base::{Error, Result};
@@ -37,7 +37,7 @@ pub(super) fn columns<B: Bytes>(
     segment: &Segment<B>,
     table: TableId,
     rows: &[ListedRow],
-    left: &Allowance,
+    left: &AnswerAllowance,
     work: Work<'_>,
 ) -> Result<Vec<RowColumn>> {
     left.take(rows.len().saturating_mul(bytes_of_row(segment, table)))?;
@@ -58,12 +58,12 @@ pub(super) fn columns<B: Bytes>(
             }
         }
     }
-    let segment = (segment, left);
-    let mut columns = core_columns(segment, table, rows, &mut read)?;
-    let footer = segment.0.footer();
+    let source = AnswerSource { segment, left };
+    let mut columns = core_columns(&source, table, rows, &mut read)?;
+    let footer = segment.footer();
     for (id, (of, spec)) in (0_u32..).map(FieldId).zip(&footer.fields) {
         if *of == table {
-            let values = merged(segment, of_role(&mut read, ColumnRole::Field(id)), rows.len())?;
+            let values = merged(&source, of_role(&mut read, ColumnRole::Field(id)), rows.len())?;
             let about = About { name: &spec.name, unit: spec.unit, doc: &spec.doc };
             columns.push(about.column(RowColumnRole::Field, values));
         }
@@ -72,32 +72,35 @@ pub(super) fn columns<B: Bytes>(
 }
 
 /// A segment, and the bytes that are left for the answer.
-type Of<'a, B> = (&'a Segment<B>, &'a Allowance);
+struct AnswerSource<'a, B> {
+    segment: &'a Segment<B>,
+    left: &'a AnswerAllowance,
+}
 
 /// The columns that the rows of a table of this kind have before their fields.
 fn core_columns<B: Bytes>(
-    segment: Of<'_, B>,
+    source: &AnswerSource<'_, B>,
     table: TableId,
     rows: &[ListedRow],
     read: &mut Vec<ReadColumn>,
 ) -> Result<Vec<RowColumn>> {
-    let all = |values| (RowPresence::All, values);
+    let all = |values| ListedValues { present: RowPresence::All, values };
     let about = |name, unit, doc| About { name, unit, doc };
-    let kind = segment.0.footer().tables[usize::from(table.0)].spec.kind;
+    let kind = source.segment.footer().tables[usize::from(table.0)].spec.kind;
     if kind == TableKind::Side {
         return Ok(Vec::new());
     }
     let numbers = all(ColumnValues::Ints(rows.iter().map(|row| i64::from(row.row)).collect()));
     let starts = all(ColumnValues::Ints(rows.iter().map(|row| row.start_ps).collect()));
-    let tracks = all(ColumnValues::Texts(tracks_of(segment, rows)?));
+    let tracks = all(ColumnValues::Texts(tracks_of(source, rows)?));
     let mut columns = vec![
         about("row", Unit::None, "Number of the row in its rank.").column(RowColumnRole::Row, numbers),
         about("start", Unit::Picoseconds, "Time since the profile's origin.")
             .column(RowColumnRole::Start, starts),
     ];
     if kind == TableKind::Slices {
-        let durations = merged(segment, of_role(read, ColumnRole::Duration), rows.len())?;
-        let names = merged(segment, of_role(read, ColumnRole::Name), rows.len())?;
+        let durations = merged(source, of_role(read, ColumnRole::Duration), rows.len())?;
+        let names = merged(source, of_role(read, ColumnRole::Name), rows.len())?;
         columns.push(
             about("duration", Unit::Picoseconds, "Duration; 0 for instants.")
                 .column(RowColumnRole::Duration, durations),
@@ -106,7 +109,7 @@ fn core_columns<B: Bytes>(
         columns.push(about("name", Unit::None, "Name in the timeline.").column(RowColumnRole::Name, names));
         columns.push(about("track", Unit::None, TRACK_DOC).column(RowColumnRole::Track, tracks));
     } else {
-        let values = merged(segment, of_role(read, ColumnRole::Value), rows.len())?;
+        let values = merged(source, of_role(read, ColumnRole::Value), rows.len())?;
         columns.push(about("track", Unit::None, TRACK_DOC).column(RowColumnRole::Track, tracks));
         let doc = "Value from this time on, in the unit of its track.";
         columns.push(about("value", Unit::None, doc).column(RowColumnRole::Value, values));
@@ -116,6 +119,12 @@ fn core_columns<B: Bytes>(
 
 const TRACK_DOC: &str = "Names of the groups and of the track itself.";
 
+/// Values of some rows of a list, in its order.
+struct ListedValues {
+    present: RowPresence,
+    values: ColumnValues,
+}
+
 /// Description of a column.
 struct About<'a> {
     name: &'a str,
@@ -124,14 +133,16 @@ struct About<'a> {
 }
 
 impl About<'_> {
-    fn column(&self, role: RowColumnRole, (present, values): (RowPresence, ColumnValues)) -> RowColumn {
+    fn column(&self, role: RowColumnRole, of: ListedValues) -> RowColumn {
+        let ListedValues { present, values } = of;
         let (name, unit, doc) = (self.name.to_owned(), self.unit.symbol().to_owned(), self.doc.to_owned());
         RowColumn { role, name, unit, doc, present, values }
     }
 }
 
 /// Paths of the tracks of rows.
-fn tracks_of<B: Bytes>((segment, left): Of<'_, B>, rows: &[ListedRow]) -> Result<Texts> {
+fn tracks_of<B: Bytes>(source: &AnswerSource<'_, B>, rows: &[ListedRow]) -> Result<Texts> {
+    let &AnswerSource { segment, left } = source;
     let mut texts = Texts { texts: Vec::new(), codes: Vec::with_capacity(rows.len()) };
     let mut known: FxHashMap<TrackId, u32> = FxHashMap::default();
     for row in rows {
@@ -183,7 +194,7 @@ impl ReadColumn {
     }
 
     /// Takes over the value of a row, if it has one.
-    fn take(&mut self, block: &BlockColumn, at: usize, place: u32, left: &Allowance) -> Result<()> {
+    fn take(&mut self, block: &BlockColumn, at: usize, place: u32, left: &AnswerAllowance) -> Result<()> {
         let Some(slot) = block.slot(at) else { return Ok(()) };
         let damaged = Error::Inconsistent { what: "column block of another type" };
         let bits = match block.values() {
@@ -206,15 +217,15 @@ impl ReadColumn {
     }
 
     /// The values in the order of the list.
-    fn into_values<B: Bytes>(self, segment: Of<'_, B>) -> Result<ColumnValues> {
+    fn into_values<B: Bytes>(self, source: &AnswerSource<'_, B>) -> Result<ColumnValues> {
         let bits = self.values.iter().map(|&(_, bits)| bits);
         Ok(match self.kind {
             ColumnType::Int => ColumnValues::Ints(bits.map(u64::cast_signed).collect()),
             ColumnType::Uint => ColumnValues::Uints(bits.collect()),
             ColumnType::Float => ColumnValues::Floats(bits.map(f64::from_bits).collect()),
             ColumnType::Bool => ColumnValues::Bools(bits.map(|bits| bits != 0).collect()),
-            ColumnType::Text => ColumnValues::Texts(dictionary_texts(segment, bits)?),
-            ColumnType::Json => ColumnValues::Json(dictionary_texts(segment, bits)?),
+            ColumnType::Text => ColumnValues::Texts(dictionary_texts(source, bits)?),
+            ColumnType::Json => ColumnValues::Json(dictionary_texts(source, bits)?),
             ColumnType::LongText => ColumnValues::Texts(self.texts_in_place()?),
             ColumnType::LongJson => ColumnValues::Json(self.texts_in_place()?),
         })
@@ -228,9 +239,10 @@ impl ReadColumn {
 }
 
 fn dictionary_texts<B: Bytes>(
-    (segment, left): Of<'_, B>,
+    source: &AnswerSource<'_, B>,
     numbers: impl Iterator<Item = u64>,
 ) -> Result<Texts> {
+    let &AnswerSource { segment, left } = source;
     let damaged = Error::Inconsistent { what: "number of a missing text" };
     let mut texts = Texts::default();
     let mut known: FxHashMap<u64, u32> = FxHashMap::default();
@@ -257,16 +269,16 @@ fn of_role(read: &mut Vec<ReadColumn>, role: ColumnRole) -> Vec<ReadColumn> {
 
 /// Joins the stored columns of one field.
 fn merged<B: Bytes>(
-    segment: Of<'_, B>,
+    source: &AnswerSource<'_, B>,
     mut columns: Vec<ReadColumn>,
     rows: usize,
-) -> Result<(RowPresence, ColumnValues)> {
+) -> Result<ListedValues> {
     columns.iter_mut().for_each(|column| column.values.sort_unstable_by_key(|&(place, _)| place));
     let mut present = vec![false; rows];
     for &(place, _) in columns.iter().flat_map(|column| &column.values) {
         present[place as usize] = true;
     }
-    let presence = match present.iter().filter(|here| **here).count() {
+    let present = match present.iter().filter(|here| **here).count() {
         0 => RowPresence::None,
         count if count == rows => RowPresence::All,
         _ => RowPresence::Some(present),
@@ -274,26 +286,26 @@ fn merged<B: Bytes>(
     let values = match columns.len() {
         0 => ColumnValues::Ints(Vec::new()),
         1 => match columns.pop() {
-            Some(column) => column.into_values(segment)?,
+            Some(column) => column.into_values(source)?,
             None => ColumnValues::Ints(Vec::new()),
         },
-        _ => ColumnValues::Mixed(mixed(segment, columns)?),
+        _ => ColumnValues::Mixed(mixed(source, columns)?),
     };
-    Ok((presence, values))
+    Ok(ListedValues { present, values })
 }
 
 /// Values of several types, in the order of the list.
-fn mixed<B: Bytes>(segment: Of<'_, B>, columns: Vec<ReadColumn>) -> Result<Vec<FieldContent>> {
+fn mixed<B: Bytes>(source: &AnswerSource<'_, B>, columns: Vec<ReadColumn>) -> Result<Vec<FieldContent>> {
     let mut values = Vec::new();
     for column in columns {
         let places: Vec<u32> = column.values.iter().map(|&(place, _)| place).collect();
-        values.extend(places.into_iter().zip(contents(column.into_values(segment)?, segment.1)?));
+        values.extend(places.into_iter().zip(contents(column.into_values(source)?, source.left)?));
     }
     values.sort_by_key(|&(place, _)| place);
     Ok(values.into_iter().map(|(_, value)| value).collect())
 }
 
-fn contents(values: ColumnValues, left: &Allowance) -> Result<Vec<FieldContent>> {
+fn contents(values: ColumnValues, left: &AnswerAllowance) -> Result<Vec<FieldContent>> {
     let texts = |texts: Texts, of: fn(String) -> FieldContent| -> Result<Vec<FieldContent>> {
         texts.codes.iter().map(|&code| Ok(of(left.text(&texts.texts[code as usize])?))).collect()
     };

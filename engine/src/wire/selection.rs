@@ -34,11 +34,11 @@ pub enum Side {
     Host,
 }
 
-impl From<model::Side> for Side {
-    fn from(side: model::Side) -> Self {
+impl From<model::MachineSide> for Side {
+    fn from(side: model::MachineSide) -> Self {
         match side {
-            model::Side::Device => Self::Device,
-            model::Side::Host => Self::Host,
+            model::MachineSide::Device => Self::Device,
+            model::MachineSide::Host => Self::Host,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Answers a question for the rows of a table.
 
-use super::allowance::Allowance;
+use super::allowance::AnswerAllowance;
 use super::row_columns::{bytes_of_row, columns};
 use super::rows::TableRows;
 use crate::base::{Error, Interval, Result, narrow};
@@ -39,7 +39,7 @@ pub fn table_rows<B: Bytes>(
     let tracks: Option<Vec<TrackId>> =
         wanted.tracks.map(|tracks| tracks.iter().copied().map(TrackId).collect());
     let filter = RowFilter { span: wanted.span, tracks: tracks.as_deref() };
-    let left = Allowance::of_answer();
+    let left = AnswerAllowance::of_answer();
     // Half of the memory is for texts.
     let limit = wanted.limit.min(left.fitting(2 * bytes_of_row(segment, id)));
     let listing = query::listing::list(segment, id, filter, limit, work)?;

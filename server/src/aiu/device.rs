@@ -128,8 +128,7 @@ fn overflow(stamps: &[Option<i64>; STAMPS]) -> Option<usize> {
 
 /// States by how much the slice differs from the one that the host saw.
 fn adjust(args: &mut Args, name: &str, host_ps: i64, stamps: [Option<i64>; STAMPS], hz: f64) {
-    let (_, last) = Phase::of(name).stamps();
-    let (Some(first), Some(last)) = (stamps[0], stamps[last]) else { return };
+    let (Some(first), Some(last)) = (stamps[0], stamps[Phase::of(name).stamps().last]) else { return };
     #[expect(clippy::cast_precision_loss, reason = "a difference of counters, and a duration")]
     let longer_us = (last - first) as f64 / hz * 1e6 - host_ps as f64 / 1e6;
     if longer_us.abs() < MIN_ADJUST_US {

@@ -8,7 +8,7 @@ use std::path::Path;
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
-use nprof_engine::model::TrackKind;
+use nprof_engine::model::TrackContent;
 use nprof_engine::native::{SegmentFile, Taking, WriteError, write_segment_while};
 use nprof_engine::query::{self, SegmentCut, active_span};
 
@@ -214,7 +214,7 @@ fn known_tracks(profile: &Profile, ranks: &[RankFile], cancel: Cancel<'_>) -> Re
         let segment = open(profile, rank)?;
         let damaged = |source| ExportError::Segment { place: profile.place_of(rank), source };
         let tracks = ExportTracks::of(&segment).map_err(damaged)?;
-        let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackKind::Group;
+        let is_group = |track: &nprof_engine::segment::TrackMeta| track.spec.kind == TrackContent::Group;
         for (id, _) in tracks.ids().zip(&segment.footer().tracks).filter(|(_, track)| !is_group(track)) {
             cancel.check().map_err(ExportError::Cancelled)?;
             let path = tracks.path(id).join("/");

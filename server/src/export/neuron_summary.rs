@@ -8,7 +8,7 @@ use nprof_engine::makers::neuron::schema::{
     INSTRUCTION, LAYER_SUMMARY, LayerRow, ModelRow, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY,
 };
 use nprof_engine::makers::neuron::{Engine, group};
-use nprof_engine::model::{Role, TrackKind};
+use nprof_engine::model::{Role, TrackContent};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::segment::TrackMeta;
 use nprof_engine::wire::summary::Summary;
@@ -43,7 +43,7 @@ fn program(segment: &SegmentFile, summary: &Summary) -> Option<Json> {
     let footer = segment.footer();
     let table = segment.table(INSTRUCTION.name)?;
     let is_instructions =
-        |track: &&TrackMeta| matches!(track.spec.kind, TrackKind::Slices(of, _) if of == table);
+        |track: &&TrackMeta| matches!(track.spec.kind, TrackContent::Slices(of, _) if of == table);
     let tracks: Vec<&TrackMeta> =
         footer.tracks.iter().filter(|track| track.rows > 0).filter(is_instructions).collect();
     let (start_ps, end_ps) =

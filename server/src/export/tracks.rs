@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::{Error, Result};
-use nprof_engine::model::{OwnedValue, TableKind, TrackId, TrackKind};
+use nprof_engine::model::{OwnedValue, TableKind, TrackContent, TrackId};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query;
 use nprof_engine::segment::MAX_TRACK_DEPTH;
@@ -97,11 +97,11 @@ impl<'a> ExportTracks<'a> {
 }
 
 /// The kind of a track, as a word.
-pub(crate) fn kind_name(kind: TrackKind) -> &'static str {
+pub(crate) fn kind_name(kind: TrackContent) -> &'static str {
     match kind {
-        TrackKind::Group => "group",
-        TrackKind::Slices(..) => "slices",
-        TrackKind::Counter(_) => "counter",
+        TrackContent::Group => "group",
+        TrackContent::Slices(..) => "slices",
+        TrackContent::Counter(_) => "counter",
     }
 }
 

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AllCores;
-use nprof_engine::wire::ask::{Store as _, TimeLimit};
+use nprof_engine::wire::ask::{ProfileStore as _, TimeLimit};
 use nprof_engine::wire::questions::{Question, RankQuestion, answer};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nprof_engine::base::{ClockFit, Interval, Time};
 use nprof_engine::exec::Work;
-use nprof_engine::wire::ask::{Rank as _, RankId, Store as _};
+use nprof_engine::wire::ask::{ProfileStore as _, Rank as _, RankId};
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::clock::Clock;
 use nprof_engine::wire::questions::{Answer, Question, answer};

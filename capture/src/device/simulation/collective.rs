@@ -1,7 +1,7 @@
 //! Collective operations: each rank arrives, waits for the last one, and all leave together.
 
-use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::model::{FieldId, Sink, SliceKey, Value};
 
 use super::device_tracks::{ADVANCES, CollectiveTracks};
@@ -22,7 +22,7 @@ impl CollectiveTracks {
     pub(super) fn exchange(&self, phase: &RankPhase, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
         let body = body_of(phase);
         let trigger_start = phase.arrival - TRIGGER_PS;
-        let trigger = rig.op(body, COLLECTIVE, (trigger_start, TRIGGER_PS), 0, sink)?;
+        let trigger = rig.op(body, COLLECTIVE, Interval::lasting(trigger_start, TRIGGER_PS), 0, sink)?;
         let op = self.operation(phase, rig, sink)?;
         sink.link(trigger, op, rig.links.collective)?;
         for &(core, track) in &self.cores {
@@ -32,11 +32,11 @@ impl CollectiveTracks {
                 (self.steps.trigger_start_ts, Value::Int(trigger_start / PS_PER_NS)),
                 (self.steps.op_id, Value::Int(phase.number.cast_signed())),
             ];
-            let wait = (phase.arrival, phase.last_arrival - phase.arrival);
+            let wait = Interval::new(phase.arrival, phase.last_arrival);
             rig.slice(track, wait, self.wait, &fields, sink)?;
             let step = (phase.end - phase.last_arrival) / ADVANCES;
             for advance in 0..ADVANCES {
-                let span = (phase.last_arrival + advance * step, step);
+                let span = Interval::lasting(phase.last_arrival + advance * step, step);
                 rig.slice(track, span, self.advance, &fields, sink)?;
             }
         }
@@ -51,9 +51,8 @@ impl CollectiveTracks {
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
         let name = sink.name(phase.part.collective())?;
-        let duration = phase.end - phase.arrival;
         let fields = self.fields(phase, phase.arrival - TRIGGER_PS);
-        rig.slice(self.stream, (phase.arrival, duration), name, &fields, sink)
+        rig.slice(self.stream, Interval::new(phase.arrival, phase.end), name, &fields, sink)
     }
 
     fn fields(&self, phase: &RankPhase, trigger_start: i64) -> [(FieldId, Value<'_>); 17] {

@@ -1,7 +1,7 @@
 //! The work of a rank phase by phase: tiles, memory, throttling and a collective operation, as long
 //! as the capture has room.
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::makers::neuron::schema::UNTHROTTLED_KIND;
 use nprof_engine::model::{Sink, Value};
 
@@ -61,7 +61,7 @@ impl Rig<'_> {
             return Ok(false);
         }
         let body = body_of(phase);
-        self.op(body, FIRST_PRODUCT, (phase.start, phase.arrival - phase.start), 0, sink)?;
+        self.op(body, FIRST_PRODUCT, Interval::new(phase.start, phase.arrival), 0, sink)?;
         if let Some(collectives) = self.collectives.take() {
             collectives.operation(phase, self, sink)?;
             self.collectives = Some(collectives);
@@ -76,13 +76,7 @@ impl Rig<'_> {
         };
         let ham = self.tables.ham;
         let fields = [(ham.k, Value::Int(k)), (ham.n, Value::Int(n)), (ham.kind, Value::Int(code))];
-        self.slice(
-            self.tracks.throttling,
-            (phase.start, phase.arrival - phase.start),
-            reason,
-            &fields,
-            sink,
-        )?;
+        self.slice(self.tracks.throttling, Interval::new(phase.start, phase.arrival), reason, &fields, sink)?;
         // Activations are kept for the backward pass, so memory fills up layer by layer.
         let used = 0.5 + f64::from(phase.layer) / f64::from(4 * Simulation::MAX_LAYERS);
         let fields = [(self.tables.hbm.capacity_bytes, Value::Int(i64::from(HBM_GIB) << 30))];
@@ -97,7 +91,7 @@ impl Rig<'_> {
         }
         while self.events() < self.limit {
             let start = self.end;
-            self.op(0, WAIT, (start, POLL_PS), 0, sink)?;
+            self.op(0, WAIT, Interval::lasting(start, POLL_PS), 0, sink)?;
         }
         Ok(())
     }

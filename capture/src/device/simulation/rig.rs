@@ -1,7 +1,7 @@
 //! The rank that is being captured: tables, tracks, clock, and counts of emitted events.
 
-use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::model::{FieldId, NameId, Sink, SliceForm, SliceKey, SliceRecord, TrackId, Value};
 
 use super::device_tracks::{CollectiveTracks, RingTracks};
@@ -33,6 +33,13 @@ pub(super) struct RigTables {
     pub(super) hbm: HbmUsage,
 }
 
+/// The track of a semaphore, and the name of its updates.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SemaphoreTrack {
+    track: TrackId,
+    name: NameId,
+}
+
 #[derive(Debug)]
 pub(super) struct FixedTracks {
     pub(super) throttling: TrackId,
@@ -42,7 +49,7 @@ pub(super) struct FixedTracks {
     pub(super) psum: TrackId,
     pub(super) hbm: TrackId,
     /// The semaphore that the first queue raises and the Sync engine waits for.
-    pub(super) semaphore: (TrackId, NameId),
+    pub(super) semaphore: SemaphoreTrack,
 }
 
 impl LinkNames {
@@ -80,7 +87,10 @@ impl FixedTracks {
             sbuf: tracks.counter(sink, 0, CounterTrack::SbufUsage)?,
             psum: tracks.counter(sink, 0, CounterTrack::PsumUsage)?,
             hbm: tracks.counter(sink, 0, CounterTrack::HbmUsage)?,
-            semaphore: (tracks.semaphore(sink, 0, semaphore)?, sink.name(semaphore)?),
+            semaphore: SemaphoreTrack {
+                track: tracks.semaphore(sink, 0, semaphore)?,
+                name: sink.name(semaphore)?,
+            },
         })
     }
 }
@@ -168,12 +178,12 @@ impl<'t> Rig<'t> {
         self.limit - self.events >= events
     }
 
-    /// Runs an instruction of a body for `(start, duration)` after a wait of `wait_ps`.
+    /// Runs an instruction of a body after a wait of `wait_ps`.
     pub(super) fn op(
         &mut self,
         body: usize,
         at: usize,
-        span: (i64, i64),
+        span: Interval,
         wait_ps: i64,
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
@@ -182,7 +192,7 @@ impl<'t> Rig<'t> {
         fields[0].1 = Value::Int(self.instruction_ids);
         fields[1].1 = Value::Int(wait_ps / PS_PER_NS);
         let record = slice_record(*track, span, *name, fields);
-        self.end = self.end.max(span.0 + span.1);
+        self.end = self.end.max(span.end.0);
         self.events += 1;
         sink.slice(&record)
     }
@@ -190,25 +200,27 @@ impl<'t> Rig<'t> {
     pub(super) fn slice(
         &mut self,
         track: TrackId,
-        span: (i64, i64),
+        span: Interval,
         name: NameId,
         fields: &[(FieldId, Value<'_>)],
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
-        self.end = self.end.max(span.0 + span.1);
+        self.end = self.end.max(span.end.0);
         self.events += 1;
         sink.slice(&slice_record(track, span, name, fields))
     }
 
     pub(super) fn instant(
         &mut self,
-        (track, name): (TrackId, NameId),
+        track: SemaphoreTrack,
         time: i64,
         fields: &[(FieldId, Value<'_>)],
         sink: &mut dyn Sink,
     ) -> Result<()> {
         self.events += 1;
-        let record = SliceRecord { form: SliceForm::Instant, ..slice_record(track, (time, 0), name, fields) };
+        let at = Interval::lasting(time, 0);
+        let record =
+            SliceRecord { form: SliceForm::Instant, ..slice_record(track.track, at, track.name, fields) };
         sink.slice(&record).map(|_| ())
     }
 
@@ -234,9 +246,10 @@ impl<'t> Rig<'t> {
 
 fn slice_record<'a>(
     track: TrackId,
-    (start_ps, duration_ps): (i64, i64),
+    span: Interval,
     name: NameId,
     fields: &'a [(FieldId, Value<'a>)],
 ) -> SliceRecord<'a> {
+    let (start_ps, duration_ps) = (span.start.0, span.duration_ps());
     SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields }
 }

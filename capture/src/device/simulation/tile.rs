@@ -4,8 +4,8 @@
 //! another. The engines behind it lag by up to three ninths, into the next tile. There they meet
 //! only their own later work.
 
-use nprof_engine::base::Result;
 use nprof_engine::base::time::{PS_PER_NS, PS_PER_S};
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::model::{FieldId, Sink, SliceKey, TrackId, Value};
 
 use super::device_tracks::DMA_ENGINES;
@@ -35,7 +35,7 @@ pub(super) struct TileWork {
 struct PlannedTransfer {
     start: i64,
     end: i64,
-    packets: [(i64, i64); DMA_ENGINES as usize],
+    packets: [Interval; DMA_ENGINES as usize],
 }
 
 impl TileWork {
@@ -62,7 +62,8 @@ impl TileWork {
     fn load(&self, rig: &mut Rig<'_>, sink: &mut dyn Sink) -> Result<SliceKey> {
         let queue = usize::try_from(self.step).unwrap_or(0) % QUEUES.len();
         let trigger_ps = rig.random.part(self.ninth, 60, 100);
-        let trigger = rig.op(self.body, FIRST_TRIGGER + queue, (self.at(5), trigger_ps), 0, sink)?;
+        let trigger =
+            rig.op(self.body, FIRST_TRIGGER + queue, Interval::lasting(self.at(5), trigger_ps), 0, sink)?;
         rig.sample(rig.tracks.pending, self.at(5), 1.0, &[], sink)?;
 
         let transfer = self.plan(rig, queue, self.at(5) + trigger_ps);
@@ -72,10 +73,10 @@ impl TileWork {
         let semaphore = rig.tables.semaphore;
         rig.instant(rig.tracks.semaphore, transfer.end, &[(semaphore.value, Value::Int(16))], sink)?;
         rig.sample(rig.tracks.pending, transfer.end, 0.0, &[], sink)?;
-        let (wait, wait_ps) = (self.at(820), rig.random.part(self.ninth, 20, 60));
-        let waited = rig.op(self.body, WAIT, (wait, wait_ps), (transfer.end - self.at(100)).max(0), sink)?;
+        let wait = Interval::lasting(self.at(820), rig.random.part(self.ninth, 20, 60));
+        let waited = rig.op(self.body, WAIT, wait, (transfer.end - self.at(100)).max(0), sink)?;
         sink.link(key, waited, rig.links.completion)?;
-        rig.instant(rig.tracks.semaphore, wait + wait_ps, &[(semaphore.value, Value::Int(0))], sink)?;
+        rig.instant(rig.tracks.semaphore, wait.end.0, &[(semaphore.value, Value::Int(0))], sink)?;
         Ok(key)
     }
 
@@ -83,14 +84,14 @@ impl TileWork {
     fn plan(&self, rig: &mut Rig<'_>, queue: usize, from: i64) -> PlannedTransfer {
         let bytes = QUEUES[queue].bytes / i64::from(DMA_ENGINES);
         let latency = rig.random.part(self.ninth, 150, 250);
-        let mut packets = [(0, 0); DMA_ENGINES as usize];
+        let mut packets = [Interval::default(); DMA_ENGINES as usize];
         for packet in &mut packets {
             let start = from + latency + rig.random.part(self.ninth, 0, 600);
             let rate = SLOWEST + rig.random.part(FASTEST - SLOWEST, 0, 1000);
-            *packet = (start, duration_ps(bytes, rate));
+            *packet = Interval::lasting(start, duration_ps(bytes, rate));
         }
-        let start = packets.iter().map(|(start, _)| *start).min().unwrap_or(from);
-        let end = packets.iter().map(|(start, duration)| start + duration).max().unwrap_or(from);
+        let start = packets.iter().map(|packet| packet.start.0).min().unwrap_or(from);
+        let end = packets.iter().map(|packet| packet.end.0).max().unwrap_or(from);
         PlannedTransfer { start, end, packets }
     }
 
@@ -104,8 +105,8 @@ impl TileWork {
         let queue = &QUEUES[number];
         let tensor = rig.bodies[self.body].tensors.get(number).map_or("", String::as_str);
         let name = sink.name(dma_name(tensor, queue.queue_type))?;
-        let duration = transfer.end - transfer.start;
-        let rate = bytes_per_second(queue.bytes, duration);
+        let span = Interval::new(transfer.start, transfer.end);
+        let rate = bytes_per_second(queue.bytes, span.duration_ps());
         let (id, dma) = (rig.id(), rig.tables.dma);
 
         let throughput = rig.tables.throughput;
@@ -126,13 +127,13 @@ impl TileWork {
             (dma.block_id, Value::Int(self.step)),
             (dma.trigger, Value::Int(self.at(5) / PS_PER_NS)),
         ]);
-        let key = rig.slice(rig.queues[number].transfers, (transfer.start, duration), name, &fields, sink)?;
+        let key = rig.slice(rig.queues[number].transfers, span, name, &fields, sink)?;
 
         let bytes = queue.bytes / i64::from(DMA_ENGINES);
         let subgroups = &rig.subgroups[number];
         for (index, (engine, &span)) in ENGINES.iter().zip(&transfer.packets).enumerate() {
             fields.clear();
-            fields.extend(of_both(&dma, queue, tensor, bytes, bytes_per_second(bytes, span.1)));
+            fields.extend(of_both(&dma, queue, tensor, bytes, bytes_per_second(bytes, span.duration_ps())));
             fields.extend([
                 (dma.id, rig.id()),
                 (dma.packet_aggregation_id, id),
@@ -164,13 +165,15 @@ impl TileWork {
             let multiply = rig.random.part(self.ninth, 800, 970);
             let begin = self.at(30 + 100 * i64::try_from(index).unwrap_or(0));
             let weights = begin - self.ninth / 4;
-            let loaded = rig.op(self.body, 2 * index, (weights, load), (weights - start).max(0), sink)?;
+            let loading = Interval::lasting(weights, load);
+            let loaded = rig.op(self.body, 2 * index, loading, (weights - start).max(0), sink)?;
             if let Some(transfer) = waited_for.filter(|_| index == 0) {
                 sink.link(transfer, loaded, rig.links.completion)?;
             }
-            *sum = rig.op(self.body, 2 * index + 1, (begin, multiply), begin - weights - load, sink)?;
+            let multiplying = Interval::lasting(begin, multiply);
+            *sum = rig.op(self.body, 2 * index + 1, multiplying, begin - loading.end.0, sink)?;
             sink.link(loaded, *sum, rig.links.dependence)?;
-            start = begin + multiply;
+            start = multiplying.end.0;
         }
         Ok(sums)
     }
@@ -180,16 +183,16 @@ impl TileWork {
         for index in 0..ACTIVATIONS {
             let start = self.at(230 + 200 * i64::try_from(index).unwrap_or(0));
             let wait = rig.random.part(self.ninth, 0, 300);
-            let span = (start, rig.random.part(self.ninth, 1200, 1800));
+            let span = Interval::lasting(start, rig.random.part(self.ninth, 1200, 1800));
             let key = rig.op(self.body, FIRST_ACTIVATION + index, span, wait, sink)?;
             sink.link(sums[2 * index + 1], key, rig.links.dependence)?;
         }
         for index in 0..VECTORS {
             let start = self.at(240 + 150 * i64::try_from(index).unwrap_or(0));
-            let span = (start, rig.random.part(self.ninth, 700, 1400));
+            let span = Interval::lasting(start, rig.random.part(self.ninth, 700, 1400));
             rig.op(self.body, FIRST_VECTOR + index, span, 0, sink)?;
         }
-        let span = (self.at(300), rig.random.part(self.ninth, 2000, 4000));
+        let span = Interval::lasting(self.at(300), rig.random.part(self.ninth, 2000, 4000));
         rig.op(self.body, GPSIMD, span, 0, sink)?;
         self.memories(rig, sink)
     }

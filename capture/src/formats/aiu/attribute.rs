@@ -10,7 +10,8 @@ use nprof_engine::makers::aiu::STAMPS;
 use nprof_engine::model::Value;
 
 use super::device_slice::{HAS_CHARGE, HAS_GROUP};
-use crate::formats::trace_event::layer::{LayerEvent, MemberValue as Written, each_member};
+use crate::formats::trace_event::layer::{LayerEvent, each_member};
+use crate::formats::trace_event::value::WrittenValue;
 use crate::json::tokens::ValueKind;
 
 /// Key of the arguments in FLEX traces.
@@ -86,7 +87,7 @@ impl Attributes {
         self.flags & 1 != 0
     }
 
-    fn take(&mut self, key: &[u8], value: Written<'_>) {
+    fn take(&mut self, key: &[u8], value: WrittenValue<'_>) {
         let stamp = match key {
             [b'T', b'S', digit @ b'1'..=b'5'] => Some(usize::from(digit - b'1')),
             _ => None,
@@ -145,7 +146,7 @@ const TEXT: u64 = 0;
 const PLAIN: u64 = 1;
 const JSON: u64 = 2;
 
-fn pack(out: &mut Vec<u8>, key: &[u8], value: Written<'_>) {
+fn pack(out: &mut Vec<u8>, key: &[u8], value: WrittenValue<'_>) {
     let kind = match value.kind() {
         ValueKind::Text | ValueKind::Escaped => TEXT,
         ValueKind::Object | ValueKind::Array => JSON,
@@ -228,7 +229,7 @@ pub(super) fn bytes_of(value: Value<'_>) -> Option<u64> {
 }
 
 /// The number of bytes in an argument as written.
-pub(super) fn bytes_of_argument(value: Written<'_>) -> Option<i64> {
+pub(super) fn bytes_of_argument(value: WrittenValue<'_>) -> Option<i64> {
     number(value.text().as_bytes()).and_then(|bytes| i64::try_from(bytes).ok())
 }
 

@@ -37,7 +37,7 @@ pub(super) fn shares(
         return Ok(shares);
     }
     let mut tally = JobKernels::default();
-    let mut lot = (0, 0);
+    let mut lot = Lot::default();
     while let Some(kernel) = kernels()? {
         if kernel.lot() != lot {
             let share = std::mem::take(&mut tally).finish(tables, core_hz);

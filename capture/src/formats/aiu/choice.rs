@@ -89,7 +89,7 @@ pub(super) fn choose(
     let chooser = Chooser { tables, core_hz };
     // Kernels of one lot that wait for their choice: row by table, and duration in seconds.
     let mut waiting: VecDeque<WaitingKernel> = VecDeque::new();
-    let mut lot = (0, 0);
+    let mut lot = Lot::default();
     let mut last = None;
     while let Some(kernel) = kernels()? {
         if kernel.lot() != lot {

@@ -35,26 +35,46 @@ const MAX_SEARCHED: usize = 64;
 
 const PS_PER_S: f64 = 1e12;
 
+/// A counter with all overflows, at a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct CounterPoint {
+    time_ps: i64,
+    cycles: i64,
+}
+
+impl CounterPoint {
+    fn seconds_since(self, origin: Self) -> f64 {
+        self.time_ps.saturating_sub(origin.time_ps) as f64 / PS_PER_S
+    }
+
+    fn cycles_since(self, origin: Self) -> f64 {
+        self.cycles.saturating_sub(origin.cycles) as f64
+    }
+}
+
 /// The counters of one job.
 #[derive(Debug, Clone, Copy)]
 struct JobCounters {
     line: LeastSquares,
-    /// Time and repaired counter of the first point.
-    first: (i64, i64),
+    first: CounterPoint,
     /// Lowest and highest repaired counter.
     span: (i64, i64),
     is_used: bool,
 }
 
 impl JobCounters {
-    const UNUSED: Self =
-        Self { line: LeastSquares::empty(FIRST_GUESS_HZ), first: (0, 0), span: (0, 0), is_used: false };
+    const UNUSED: Self = Self {
+        line: LeastSquares::empty(FIRST_GUESS_HZ),
+        first: CounterPoint { time_ps: 0, cycles: 0 },
+        span: (0, 0),
+        is_used: false,
+    };
 
     /// The job, with all counters moved to another number of overflows.
     fn moved_to(self, repaired: i64) -> Self {
-        let by = repaired.saturating_sub(self.first.1);
+        let by = repaired.saturating_sub(self.first.cycles);
         let span = (self.span.0.saturating_add(by), self.span.1.saturating_add(by));
-        Self { first: (self.first.0, repaired), span, ..self }
+        Self { first: CounterPoint { cycles: repaired, ..self.first }, span, ..self }
     }
 }
 
@@ -118,7 +138,7 @@ pub(super) struct CounterClock {
     /// Steps of the host's clock within jobs, and the largest one in seconds.
     pub(super) steps: (u64, f64),
     /// Time and repaired counter of the first point of each job.
-    firsts: Vec<Option<(i64, i64)>>,
+    firsts: Vec<Option<CounterPoint>>,
     /// Distance of each job from the line of the earliest job, in seconds.
     pub(super) shifts_s: Vec<f64>,
     /// The same with the slope that is used.
@@ -187,14 +207,14 @@ impl DeviceCounters {
         }
         self.last = Some((time_ps, repaired, at));
         let of = &mut self.jobs[at];
+        let point = CounterPoint { time_ps, cycles: repaired };
         let first = repaired.saturating_sub(i64::from(back));
         if of.is_used {
             of.span = (of.span.0.min(first), of.span.1.max(repaired));
         } else {
-            *of = JobCounters { first: (time_ps, repaired), span: (first, repaired), is_used: true, ..*of };
+            *of = JobCounters { first: point, span: (first, repaired), is_used: true, ..*of };
         }
-        let seconds = time_ps.saturating_sub(of.first.0) as f64 / PS_PER_S;
-        let cycles = repaired.saturating_sub(of.first.1) as f64;
+        let (seconds, cycles) = (point.seconds_since(of.first), point.cycles_since(of.first));
         of.line.add(seconds, cycles);
         if at < MAX_SEARCHED {
             self.points.resize(self.points.len().max(at + 1), Points::default());
@@ -216,9 +236,9 @@ impl DeviceCounters {
     fn settled(&self, hz: f64) -> Vec<JobCounters> {
         let mut jobs = self.jobs.clone();
         for pair in by_time(&jobs).windows(2) {
-            let ((before_ps, before), now) = (jobs[pair[0]].first, jobs[pair[1]]);
-            let seconds = now.first.0.saturating_sub(before_ps) as f64 / PS_PER_S;
-            let repaired = near(now.first.1.rem_euclid(WRAP_INT), before as f64 + seconds * hz);
+            let (before, now) = (jobs[pair[0]].first, jobs[pair[1]]);
+            let expected = before.cycles as f64 + now.first.seconds_since(before) * hz;
+            let repaired = near(now.first.cycles.rem_euclid(WRAP_INT), expected);
             jobs[pair[1]] = now.moved_to(repaired);
         }
         jobs
@@ -245,8 +265,9 @@ impl DeviceCounters {
         let used_hz = self.stated_hz.unwrap_or(found_hz);
         let low = used.iter().map(|job| job.span.0).min().unwrap_or(0).div_euclid(WRAP_INT);
         let high = used.iter().map(|job| job.span.1).max().unwrap_or(0).div_euclid(WRAP_INT);
+        let origin = used.first().map_or(CounterPoint::default(), |first| first.first);
         let shift = |job: &JobCounters, hz: f64| {
-            let (seconds, cycles) = since(job.first, used.first().map_or((0, 0), |first| first.first));
+            let (seconds, cycles) = (job.first.seconds_since(origin), job.first.cycles_since(origin));
             (seconds + job.line.mean_t) - (cycles + job.line.mean_cycles()) / hz
         };
         let shifts = |hz: f64| {
@@ -277,11 +298,6 @@ fn by_time(jobs: &[JobCounters]) -> Vec<usize> {
     order
 }
 
-/// Seconds and cycles from a point to another one.
-fn since((time_ps, cycles): (i64, i64), (origin_ps, origin): (i64, i64)) -> (f64, f64) {
-    (time_ps.saturating_sub(origin_ps) as f64 / PS_PER_S, cycles.saturating_sub(origin) as f64)
-}
-
 /// Frequency, basis, and residual in seconds, if there is a line. The jobs come by their times;
 /// `shared` are their lines on one another, or those of their pieces.
 fn fit(
@@ -300,10 +316,9 @@ fn fit(
         return (within, Basis::Pieces, Some(within_s));
     }
     let mut pooled = LeastSquares::empty(within);
-    let origin = jobs.first().map_or((0, 0), |job| job.first);
+    let origin = jobs.first().map_or(CounterPoint::default(), |job| job.first);
     for job in jobs {
-        let (seconds, cycles) = since(job.first, origin);
-        pooled.merge(&job.line, seconds, cycles);
+        pooled.merge(&job.line, job.first.seconds_since(origin), job.first.cycles_since(origin));
     }
     let Some(hz) = pooled.slope() else { return (within, Basis::Jobs, Some(within_s)) };
     let pooled_s = residual(&pooled, hz);
@@ -330,10 +345,11 @@ impl CounterClock {
 
     /// The counter at a time of a job, with the overflows since the first slice of the rank.
     pub(super) fn repaired(&self, job: u32, time_ps: i64, counter: u32) -> i64 {
-        let Some((first_ps, first)) = self.firsts.get(job as usize).copied().flatten() else {
+        let Some(first) = self.firsts.get(job as usize).copied().flatten() else {
             return i64::from(counter);
         };
-        let expected = first as f64 + time_ps.saturating_sub(first_ps) as f64 / PS_PER_S * self.found_hz;
+        let seconds = time_ps.saturating_sub(first.time_ps) as f64 / PS_PER_S;
+        let expected = first.cycles as f64 + seconds * self.found_hz;
         near(i64::from(counter), expected).saturating_sub(self.first_wrap.saturating_mul(WRAP_INT))
     }
 

@@ -2,7 +2,7 @@
 
 use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
-use nprof_engine::makers::aiu::STAMPS;
+use nprof_engine::makers::aiu::{PhaseStamps, STAMPS};
 use nprof_engine::spill::{ByteSpan, SpillKey};
 
 /// A slice of the device as read, ordered by start.
@@ -36,10 +36,14 @@ pub(super) const IS_UNFINISHED: u8 = 1 << 6;
 pub(super) const HAS_GROUP: u8 = 1 << 7;
 
 impl DeviceSlice {
+    /// Whether the slice has the counter at this position.
+    pub(super) fn has_stamp(&self, at: usize) -> bool {
+        self.is(1 << at)
+    }
+
     /// Whether the slice has both counters.
-    pub(super) fn has(&self, (first, last): (usize, usize)) -> bool {
-        let mask = (1 << first) | (1 << last);
-        self.flags & mask == mask
+    pub(super) fn has(&self, stamps: PhaseStamps) -> bool {
+        self.has_stamp(stamps.first) && self.has_stamp(stamps.last)
     }
 
     /// Whether a flag is set.
@@ -53,8 +57,8 @@ impl DeviceSlice {
     }
 
     /// Cycles from one counter to another, across at most one overflow.
-    pub(super) fn cycles(&self, (first, last): (usize, usize)) -> u32 {
-        self.stamps[last].wrapping_sub(self.stamps[first])
+    pub(super) fn cycles(&self, stamps: PhaseStamps) -> u32 {
+        self.stamps[stamps.last].wrapping_sub(self.stamps[stamps.first])
     }
 }
 
@@ -109,7 +113,9 @@ mod tests {
         held.put(&mut bytes);
         assert!(bytes.len() <= DeviceSlice::MAX_LEN);
         assert_eq!(DeviceSlice::take(&mut Cursor::new(&bytes, 0, "test")).unwrap(), held);
-        assert!(held.has((0, 1)) && !held.has((1, 2)) && held.is(HAS_CHARGE) && !held.is(IS_UNFINISHED));
-        assert_eq!(held.cycles((1, 0)), 2, "across an overflow");
+        let between = |first, last| PhaseStamps { first, last };
+        assert!(held.has(between(0, 1)) && !held.has(between(1, 2)));
+        assert!(held.is(HAS_CHARGE) && !held.is(IS_UNFINISHED));
+        assert_eq!(held.cycles(between(1, 0)), 2, "across an overflow");
     }
 }

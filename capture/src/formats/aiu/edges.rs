@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::spill::{NoBytes, Scratch, Sorter, Space, SpillKey};
 
 use super::kernel::take_device;
@@ -44,21 +44,16 @@ impl<'s> Edges<'s> {
 
     /// Adds an interval of the first device with this quantity.
     pub(super) fn add(&mut self, start_ps: i64, end_ps: i64, quantity: i64) -> Result<()> {
-        self.add_on(0, (start_ps, end_ps), quantity)
+        self.add_on(0, Interval::new(start_ps, end_ps), quantity)
     }
 
     /// Adds an interval of a device with this quantity. An interval without duration adds nothing.
-    pub(super) fn add_on(
-        &mut self,
-        device: u16,
-        (start_ps, end_ps): (i64, i64),
-        quantity: i64,
-    ) -> Result<()> {
-        if end_ps <= start_ps || quantity == 0 {
+    pub(super) fn add_on(&mut self, device: u16, during: Interval, quantity: i64) -> Result<()> {
+        if during.end <= during.start || quantity == 0 {
             return Ok(());
         }
-        self.sorter.push(QuantityEdge { device, time_ps: start_ps, step: quantity })?;
-        self.sorter.push(QuantityEdge { device, time_ps: end_ps, step: -quantity })
+        self.sorter.push(QuantityEdge { device, time_ps: during.start.0, step: quantity })?;
+        self.sorter.push(QuantityEdge { device, time_ps: during.end.0, step: -quantity })
     }
 
     /// Calls `take` with each device and time at which the sum of the device changes, and the sum
@@ -123,7 +118,7 @@ mod tests {
         let scratch = MemoryScratch::default();
         let mut edges = Edges::new(Space::new(&scratch));
         for (device, start, end) in [(1, 0, 30), (0, 10, 20), (1, 40, 50), (0, 15, 60)] {
-            edges.add_on(device, (start, end), 1).unwrap();
+            edges.add_on(device, Interval::new(start, end), 1).unwrap();
         }
         let mut found = Vec::new();
         let busy = edges.finish(|device, time, sum| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::{Result, clamped};
+use nprof_engine::base::{Interval, Result, clamped};
 use nprof_engine::makers::aiu::schema::{AiuCounter, AiuOp};
 use nprof_engine::makers::aiu::{AiuClass, AiuTracks, CounterKind, HCOLL, LaneKind, Phase, STAMPS};
 use nprof_engine::model::{Sink, SliceForm, SliceRecord, Value, WarningKind};
@@ -143,8 +143,8 @@ impl<'a, 's> SliceEmitter<'a, 's> {
     ) -> Result<()> {
         while let Some(kernel) = kernels()? {
             if kernel.is_torch {
-                let table = (kernel.lot(), self.choices.next(kernel.lot()));
-                self.kernel(kernel.name, (kernel.start_ps, kernel.end_ps), table, None)?;
+                let Kernel { job, device, name, start_ps, end_ps, .. } = kernel;
+                self.kernel(job, Ran { device, name, start_ps, end_ps, steps: None })?;
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         let mut edges = Edges::new(space);
         let mut sorted = transfers.finish()?;
         while let Some(&RatedTransfer { start_ps, end_ps, rate, device, .. }) = sorted.next()? {
-            edges.add_on(device, (start_ps, end_ps), clamped(rate))?;
+            edges.add_on(device, Interval::new(start_ps, end_ps), clamped(rate))?;
         }
         self.counter(CounterKind::TransferRate, edges, 1.0)
     }
@@ -225,7 +225,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         ]);
         let stamps = [op.ts1, op.ts2, op.ts3, op.ts4, op.ts5];
         for (at, (field, cycle)) in stamps.into_iter().zip(repaired).enumerate() {
-            if held.has((at, at)) {
+            if held.has_stamp(at) {
                 fields.push((field, Value::Int(cycle)));
             }
         }
@@ -241,7 +241,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
             step.bytes = name.bytes;
             fields.extend(name.bytes.map(|bytes| (op.bytes, Value::Int(bytes))));
         }
-        let end = StepEnd(placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().1]));
+        let end = StepEnd(placed.end_ps, placed.cycles.map(|_| repaired[name.phase.stamps().last]));
         if has_group {
             self.collectives.step(&step, held.job, held.name, &name.text, placed.start_ps, end);
         } else if name.phase == Phase::Exec {
@@ -279,15 +279,15 @@ impl<'a, 's> SliceEmitter<'a, 's> {
 
     /// The end by the host stays, and the length is that of the counters.
     fn place(&mut self, held: &DeviceSlice, phase: Phase) -> SlicePlace {
-        let (first, last) = phase.stamps();
+        let stamps = phase.stamps();
         let shift_ps =
             if self.facts.fixes_jobs { self.facts.jobs.all[held.job as usize].shift_ps() } else { 0 };
         let (start_ps, end_ps) =
             (held.start_ps.saturating_add(shift_ps), held.end_ps.saturating_add(shift_ps));
-        if !held.has((first, last)) {
+        if !held.has(stamps) {
             return SlicePlace { start_ps, end_ps, cycles: None };
         }
-        let cycles = held.cycles((first, last));
+        let cycles = held.cycles(stamps);
         if self.facts.durations == DurationClock::Host {
             return SlicePlace { start_ps, end_ps, cycles: Some(cycles) };
         }
@@ -295,7 +295,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         if held.is(IS_UNFINISHED) {
             return SlicePlace { start_ps, end_ps: start_ps.saturating_add(device_ps), cycles: Some(cycles) };
         }
-        let falls = held.stamps[last] < held.stamps[first];
+        let falls = held.stamps[stamps.last] < held.stamps[stamps.first];
         // An overflow takes seconds. Counters that fall within a short slice run backwards.
         if falls && cycles > i32::MAX.unsigned_abs() && device_ps / 2 > held.host_ps() {
             self.totals.reversed += 1;
@@ -307,7 +307,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
 
     /// The counters with all overflows since the first slice of the rank.
     fn repaired(&self, held: &DeviceSlice, phase: Phase, placed: SlicePlace) -> [i64; STAMPS] {
-        let (_, last) = phase.stamps();
+        let last = phase.stamps().last;
         if placed.cycles.is_none() {
             return held.stamps.map(i64::from);
         }
@@ -340,9 +340,8 @@ impl<'a, 's> SliceEmitter<'a, 's> {
             }
             Phase::Exec => {
                 self.sum(held, placed);
-                let lot = (held.job, 0);
-                let table = (lot, self.choices.next(lot));
-                return self.kernel(held.name, (start_ps, end_ps), table, steps(held, placed));
+                let (name, steps) = (held.name, steps(held, placed));
+                return self.kernel(held.job, Ran { device: 0, name, start_ps, end_ps, steps });
             }
             Phase::Whole => {}
         }
@@ -355,7 +354,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         if name.phase == Phase::Prep || !held.is(HAS_CHARGE) || placed.cycles.is_none() {
             return Ok(());
         }
-        let (_, last) = name.phase.stamps();
+        let last = name.phase.stamps().last;
         let at = |stamp: usize| {
             let cycles = repaired[stamp] - repaired[last];
             placed.end_ps.saturating_add(self.facts.clock.ps(cycles as f64))
@@ -375,17 +374,13 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         }
     }
 
-    fn kernel(
-        &mut self,
-        name: u32,
-        (start_ps, end_ps): (i64, i64),
-        (lot, table): (Lot, Option<usize>),
-        steps: Option<[u32; 4]>,
-    ) -> Result<Option<MatchedIdeal<'a>>> {
-        let (names, span) = (self.facts.names, (start_ps, end_ps));
-        let (_, device) = lot;
-        self.runs.take(names, Ran { device, name, start_ps, end_ps, steps })?;
-        let kernel = Phase::kernel(&names.of(name).text);
+    /// Takes the next kernel of a job on its device.
+    fn kernel(&mut self, job: u32, ran: Ran) -> Result<Option<MatchedIdeal<'a>>> {
+        let Ran { device, name, start_ps, end_ps, .. } = ran;
+        let (names, span) = (self.facts.names, Interval::new(start_ps, end_ps));
+        let lot = Lot { job, device };
+        self.runs.take(names, ran)?;
+        let (kernel, table) = (Phase::kernel(&names.of(name).text), self.choices.next(lot));
         let matched = self.usage.take(kernel, lot, table, end_ps.saturating_sub(start_ps));
         if self.usage.share(lot).is_some() {
             self.runs.covers(lot, span);
@@ -435,7 +430,7 @@ impl<'a, 's> SliceEmitter<'a, 's> {
         let implausible = readings.finish(
             self.facts.scale,
             |of| {
-                watts.take(of.value, (of.time_ps, of.until_ps))?;
+                watts.take(of.value, Interval::new(of.time_ps, of.until_ps))?;
                 sample(CounterKind::Power, of, of.value)
             },
             |of| {

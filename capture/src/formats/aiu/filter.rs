@@ -188,7 +188,7 @@ impl Filter {
             }
             ValuePath::Argument(key) => {
                 let mut is_found = false;
-                let mut look = |of: &[u8], value: crate::formats::trace_event::layer::MemberValue<'_>| {
+                let mut look = |of: &[u8], value: crate::formats::trace_event::value::WrittenValue<'_>| {
                     // Filters know the bytes of a transfer as `bytes`, in any dialect.
                     let of = if of == BYTES.as_bytes() { BYTES_KEY.as_bytes() } else { of };
                     is_found |= of == key.as_bytes() && regex.is_match(value.text().as_bytes());

@@ -58,12 +58,19 @@ impl JobFile {
     }
 }
 
+/// A file that slices of a device state to come from.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct StatedFile {
+    pub(super) name: Box<str>,
+    pub(super) device: u16,
+}
+
 /// All files of a rank.
 #[derive(Debug, Default)]
 pub(super) struct JobFiles {
     pub(super) all: Vec<JobFile>,
     /// Numbers of the files that slices of the last file state, on each device.
-    stated: FxHashMap<(Box<str>, u16), u32>,
+    stated: FxHashMap<StatedFile, u32>,
 }
 
 impl JobFiles {
@@ -81,17 +88,17 @@ impl JobFiles {
     /// The number of the file that a slice of file `job` states, because that one was written from
     /// several. Each device has its own, as it has its own counters. The first one takes the place
     /// of the file itself.
-    pub(super) fn named(&mut self, job: u32, file: (Box<str>, u16)) -> u32 {
+    pub(super) fn named(&mut self, job: u32, file: StatedFile) -> u32 {
         if let Some(&known) = self.stated.get(&file) {
             return known;
         }
         let number = if self.stated.is_empty() {
-            self.all[job as usize].name = file.0.clone();
+            self.all[job as usize].name = file.name.clone();
             job
         } else {
             // The round trips do not state their files.
             self.all[job as usize].host = None;
-            self.push(&file.0)
+            self.push(&file.name)
         };
         self.stated.insert(file, number);
         number
@@ -136,7 +143,7 @@ mod tests {
         let mut jobs = JobFiles::default();
         let first = jobs.begin("export");
         jobs.all[0].host = Some(GrowingSpan { start_ps: 0, end_ps: 9 });
-        let of = |name: &str, device| (name.into(), device);
+        let of = |name: &str, device| StatedFile { name: name.into(), device };
         assert_eq!([jobs.named(first, of("a", 0)), jobs.named(first, of("a", 0))], [0, 0]);
         assert!(jobs.all[0].host.is_some(), "the round trips are those of the only file");
         assert_eq!([jobs.named(first, of("b", 0)), jobs.named(first, of("a", 0))], [1, 0]);

@@ -9,7 +9,11 @@ use super::clock::CounterClock;
 use super::device_slice::DeviceSlice;
 
 /// The job of a kernel, and the device of the rank that it runs on. FLEX has one device for a rank.
-pub(super) type Lot = (u32, u16);
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Lot {
+    pub(super) job: u32,
+    pub(super) device: u16,
+}
 
 /// A kernel, ordered by job, device and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,9 +40,8 @@ impl Kernel {
         Self { job, device: 0, start_ps, number, end_ps, name, cycles, is_torch: false }
     }
 
-    /// Job and device.
     pub(super) fn lot(&self) -> Lot {
-        (self.job, self.device)
+        Lot { job: self.job, device: self.device }
     }
 
     /// Duration in picoseconds: that of the cycles, if they are known.

@@ -94,7 +94,7 @@ impl<'l> Look<'l> {
         let mut left: Vec<LimitedBegin> = self.open.drain().flat_map(|(_, opens)| opens).collect();
         left.sort_by_key(|begin| begin.at);
         for LimitedBegin { at, us, .. } in left {
-            if self.counts((us, us)) {
+            if self.counts(us, us) {
                 self.allowed.allow(at);
             }
         }
@@ -105,10 +105,10 @@ impl<'l> Look<'l> {
         self.allowed
     }
 
-    /// Counts an event from one time to another, in microseconds. Returns whether it is read.
-    fn counts(&mut self, (start, end): (f64, f64)) -> bool {
+    /// Counts an event. Returns whether it is read.
+    fn counts(&mut self, start_us: f64, end_us: f64) -> bool {
         let Some(limit) = self.limit else { return true };
-        if start > limit.ts_end || end < limit.ts_start {
+        if start_us > limit.ts_end || end_us < limit.ts_start {
             return false;
         }
         self.counted += 1;
@@ -136,7 +136,7 @@ impl<'l> Look<'l> {
                 let text = duration.map(|ps| written(ps, begin.has_fraction || has_fraction));
                 let is_found =
                     text.is_some_and(|text| self.durations.iter().any(|regex| regex.is_match(&text)));
-                let is_read = self.counts((begin.us, us)) && !is_found;
+                let is_read = self.counts(begin.us, us) && !is_found;
                 if is_read {
                     self.allowed.allow(begin.at);
                 }
@@ -144,7 +144,7 @@ impl<'l> Look<'l> {
             }
             _ => {
                 let duration = met.duration().map_or(0.0, |ps| ps as f64 / 1e6);
-                self.counts((us, us + duration))
+                self.counts(us, us + duration)
             }
         }
     }

@@ -60,7 +60,7 @@ impl PacketWriter {
                 let values = event["args"].as_object().into_iter().flat_map(|values| values.values());
                 let value = values.filter_map(Json::as_f64).next().unwrap_or_default();
                 let process = ProtoMessage::new().number(1, pid.cast_unsigned());
-                let track = self.track((pid, name.to_owned()), |uuid| {
+                let track = self.track(pid, name.to_owned(), |uuid| {
                     let of_process = ProtoMessage::new().number(1, uuid + 500).message(3, &process);
                     let counter = ProtoMessage::new().number(1, uuid).text(2, name).number(5, uuid + 500);
                     vec![of_process, counter.message(8, &ProtoMessage::new())]
@@ -72,7 +72,9 @@ impl PacketWriter {
         }
     }
 
-    fn track(&mut self, key: (i64, String), describe: impl FnOnce(u64) -> Vec<ProtoMessage>) -> u64 {
+    /// The number of a process' track for a thread or a counter.
+    fn track(&mut self, pid: i64, part: String, describe: impl FnOnce(u64) -> Vec<ProtoMessage>) -> u64 {
+        let key = (pid, part);
         let next = self.tracks.len() as u64 + 10;
         if let Some(&known) = self.tracks.get(&key) {
             return known;
@@ -85,7 +87,7 @@ impl PacketWriter {
     fn slice(&mut self, kind: u64, ns: u64, event: &Json) {
         let (pid, tid) = (id(event, "pid"), id(event, "tid"));
         let name = self.names.get(&pid).cloned().unwrap_or_default();
-        let track = self.track((pid, tid.to_string()), |uuid| {
+        let track = self.track(pid, tid.to_string(), |uuid| {
             let (pid, tid) = (pid.cast_unsigned(), tid.cast_unsigned());
             let process = ProtoMessage::new().number(1, pid).text(6, &name);
             let thread = ProtoMessage::new().number(1, pid).number(2, tid);

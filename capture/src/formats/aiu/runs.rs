@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::model::Sink;
 use nprof_engine::spill::{Pile, Scratch, Space};
 
@@ -37,7 +37,7 @@ pub(super) struct KernelRuns<'s> {
     used: Edges<'s>,
     actives: BTreeMap<u16, Active>,
     /// Spans of the kernels of lots whose use of the arrays is known as a whole.
-    wholes: BTreeMap<Lot, (i64, i64)>,
+    wholes: BTreeMap<Lot, Interval>,
 }
 
 impl<'s> KernelRuns<'s> {
@@ -57,7 +57,7 @@ impl<'s> KernelRuns<'s> {
         let Ran { device, name, start_ps, end_ps, .. } = ran;
         self.summary.take(names, ran)?;
         self.iterations.entry(device).or_default().take(name, start_ps);
-        self.running.add_on(device, (start_ps, end_ps), 1)?;
+        self.running.add_on(device, Interval::new(start_ps, end_ps), 1)?;
         let fresh = Active { start_ps, end_ps, ..Active::default() };
         let active = self.actives.entry(device).or_insert(fresh);
         active.kernel_ps = active.kernel_ps.saturating_add(end_ps.saturating_sub(start_ps));
@@ -78,20 +78,20 @@ impl<'s> KernelRuns<'s> {
 
     /// Notes the use of the arrays by a kernel.
     #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
-    pub(super) fn uses(&mut self, device: u16, span: (i64, i64), share: f64) -> Result<()> {
+    pub(super) fn uses(&mut self, device: u16, span: Interval, share: f64) -> Result<()> {
         self.used.add_on(device, span, (share * RATIO).round() as i64)
     }
 
     /// Notes a kernel of a lot whose use of the arrays is known as a whole.
-    pub(super) fn covers(&mut self, lot: Lot, (start_ps, end_ps): (i64, i64)) {
-        let (first, last) = self.wholes.entry(lot).or_insert((start_ps, end_ps));
-        (*first, *last) = (start_ps.min(*first), end_ps.max(*last));
+    pub(super) fn covers(&mut self, lot: Lot, span: Interval) {
+        let whole = self.wholes.entry(lot).or_insert(span);
+        *whole = whole.cover(span);
     }
 
     /// The use of the arrays over time. `share` tells that of a lot as a whole.
     pub(super) fn used(&mut self, share: impl Fn(Lot) -> f64, space: Space<'s>) -> Result<Edges<'s>> {
         for (lot, span) in std::mem::take(&mut self.wholes) {
-            self.uses(lot.1, span, share(lot))?;
+            self.uses(lot.device, span, share(lot))?;
         }
         Ok(std::mem::replace(&mut self.used, Edges::new(space)))
     }

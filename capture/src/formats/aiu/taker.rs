@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use nprof_engine::base::{Result, narrow};
-use nprof_engine::makers::aiu::Phase;
+use nprof_engine::makers::aiu::{Phase, PhaseStamps};
 use nprof_engine::model::WarningKind;
 use nprof_engine::spill::{Scratch, Sorter, Space};
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ use super::clock::DeviceCounters;
 use super::device_slice::{DeviceSlice, IS_UNFINISHED};
 use super::filter::Filter;
 use super::hcoll::Protocol;
-use super::job::JobFiles;
+use super::job::{JobFiles, StatedFile};
 use super::kernel::{Kernel, RatedTransfer};
 use super::names::SliceNames;
 use super::rank::{FlexRanks, Whose};
@@ -169,8 +169,9 @@ impl<'s, 't> SliceTaker<'s, 't> {
             return;
         }
         if phase != Phase::Prep {
-            let back = if held.has((0, stamps.1)) { held.cycles((0, stamps.1)) } else { 0 };
-            self.counters.point(held.job, held.end_ps, held.stamps[stamps.1], back);
+            let whole = PhaseStamps { first: 0, ..stamps };
+            let back = if held.has(whole) { held.cycles(whole) } else { 0 };
+            self.counters.point(held.job, held.end_ps, held.stamps[stamps.last], back);
         }
         if phase == Phase::Exec {
             self.counters.kernel(held.cycles(stamps), held.host_ps());
@@ -214,7 +215,11 @@ impl<'s, 't> SliceTaker<'s, 't> {
         let number = self.number;
         self.number = self.number.saturating_add(1);
         let Attributes { stamps, charge, flags, .. } = self.attributes;
-        let job = self.attributes.job.take().map_or(self.job, |name| self.jobs.named(self.job, (name, 0)));
+        let job = self
+            .attributes
+            .job
+            .take()
+            .map_or(self.job, |name| self.jobs.named(self.job, StatedFile { name, device: 0 }));
         let (name, thread) = (self.names.number(below.sink(), &met.name())?, self.thread(below, met));
         if *self.names.of(name).text != *met.name() {
             self.attributes.add_name(&met.name());
@@ -345,15 +350,18 @@ impl<'s, 't> SliceTaker<'s, 't> {
         let (rate, has_counters) = (stated.rate, stated.has_counters());
         let job = if has_counters {
             let file = stated.file.take();
-            let file = file.unwrap_or_else(|| self.jobs.all[self.job as usize].name.clone());
-            self.jobs.named(self.job, (file, device))
+            let name = file.unwrap_or_else(|| self.jobs.all[self.job as usize].name.clone());
+            self.jobs.named(self.job, StatedFile { name, device })
         } else {
             self.job
         };
         let number = self.number;
         self.number = self.number.saturating_add(1);
         if has_counters {
-            self.keep(job, number, name, device, &stated, (start_ps, end_ps))?;
+            let TorchArguments { stamps, charge, flags, .. } = stated;
+            let thread = u32::from(device);
+            let seen = DeviceSlice { start_ps, number, end_ps, stamps, charge, flags, name, thread, job };
+            self.keep(seen, &stated)?;
         }
         if is_kernel || rate.is_some() {
             self.devices.insert(device);
@@ -385,28 +393,10 @@ impl<'s, 't> SliceTaker<'s, 't> {
 
 impl SliceTaker<'_, '_> {
     /// Keeps a slice of the runtime that the ordinary reader takes: for its counters.
-    fn keep(
-        &mut self,
-        job: u32,
-        number: u32,
-        name: u32,
-        device: u16,
-        stated: &TorchArguments,
-        (start_ps, end_ps): (i64, i64),
-    ) -> Result<()> {
-        let phase = self.names.of(name).phase;
-        let host_ps = stated.host_ps(phase, end_ps.saturating_sub(start_ps));
-        let held = DeviceSlice {
-            start_ps: end_ps.saturating_sub(host_ps),
-            number,
-            end_ps,
-            stamps: stated.stamps,
-            charge: stated.charge,
-            flags: stated.flags,
-            name,
-            thread: u32::from(device),
-            job,
-        };
+    fn keep(&mut self, seen: DeviceSlice, stated: &TorchArguments) -> Result<()> {
+        let phase = self.names.of(seen.name).phase;
+        let host_ps = stated.host_ps(phase, seen.host_ps());
+        let held = DeviceSlice { start_ps: seen.end_ps.saturating_sub(host_ps), ..seen };
         self.count(&held, phase);
         self.written.push_with(held, |_| Ok(()))
     }

@@ -3,11 +3,12 @@
 //! acelyzer and `nprof aiu` write FLEX traces in this dialect. Their slices of the device state the
 //! counters and the charge, so cycles and power are computed again.
 
-use nprof_engine::makers::aiu::{Phase, STAMPS};
+use nprof_engine::makers::aiu::{Phase, PhaseStamps, STAMPS};
 
 use super::attribute::{bytes_of_argument, number};
 use super::device_slice::HAS_CHARGE;
-use crate::formats::trace_event::layer::{LayerEvent, MemberValue, each_member};
+use crate::formats::trace_event::layer::{LayerEvent, each_member};
+use crate::formats::trace_event::value::WrittenValue;
 
 /// Key of the name before it was shortened.
 const ORIGINAL: &[u8] = b"orig_name";
@@ -72,7 +73,7 @@ impl TorchArguments {
     /// Duration by the clock of the host in picoseconds, of a slice of this phase and duration.
     #[expect(clippy::cast_possible_truncation, reason = "casts of floats saturate")]
     pub(super) fn host_ps(&self, phase: Phase, duration_ps: i64) -> i64 {
-        let (first, last) = phase.stamps();
+        let PhaseStamps { first, last } = phase.stamps();
         let cycles = |from: usize| f64::from(self.stamps[last].wrapping_sub(self.stamps[from]));
         let whole_ps = if first == 0 || cycles(first) == 0.0 {
             duration_ps as f64
@@ -82,7 +83,7 @@ impl TorchArguments {
         ((whole_ps - self.longer_us * 1e6).round() as i64).max(0)
     }
 
-    fn take(&mut self, key: &[u8], value: MemberValue<'_>) {
+    fn take(&mut self, key: &[u8], value: WrittenValue<'_>) {
         match key {
             DEVICE => self.device = value.text().trim().parse().ok(),
             ORIGINAL => self.original = Some(value.text().into_owned()).filter(|name| !name.is_empty()),
@@ -113,7 +114,7 @@ impl TorchArguments {
 
 /// The lower 32 bits of a number, which overflows have been added to.
 #[expect(clippy::cast_possible_truncation, reason = "the lower bits are the counter")]
-fn low(value: MemberValue<'_>) -> Option<u32> {
+fn low(value: WrittenValue<'_>) -> Option<u32> {
     number(value.written()).map(|number| number as u32)
 }
 

@@ -125,7 +125,7 @@ impl<'t> ArrayUsage<'t> {
         measured_ps: i64,
     ) -> Option<MatchedIdeal<'t>> {
         let first = self.tables.first()?;
-        let (_, device) = lot;
+        let device = lot.device;
         if let Some(share) = self.share(lot) {
             let phase = self.tables[share.table].phase;
             self.cell(device, phase, OTHER).add(measured_ps, 0);
@@ -180,8 +180,9 @@ impl<'t> ArrayUsage<'t> {
     /// Ideal cycles of the autopilot's tables of a phase: the total of an iteration, times the
     /// iterations of each job on the device.
     fn autopilot(&self, device: u16, phase: &str) -> u64 {
-        let is_it =
-            |(lot, share): &(&Lot, &JobShare)| lot.1 == device && self.tables[share.table].phase == phase;
+        let is_it = |(lot, share): &(&Lot, &JobShare)| {
+            lot.device == device && self.tables[share.table].phase == phase
+        };
         let cycles = |share: &JobShare| self.tables[share.table].cycles().saturating_mul(share.iterations);
         self.shares.iter().filter(is_it).map(|(_, share)| cycles(share)).fold(0, u64::saturating_add)
     }

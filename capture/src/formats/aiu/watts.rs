@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::makers::aiu::schema::AiuPower;
 use nprof_engine::makers::aiu::{WITH_KERNELS, WITHOUT_KERNELS};
 use nprof_engine::model::{Sink, Value};
@@ -95,9 +95,9 @@ impl<'p, 's> Watts<'p, 's> {
         Ok(Self { changes, next, runs: false, with: PowerTimes::default(), without: PowerTimes::default() })
     }
 
-    /// Takes a power that holds from one time to another. Powers come by time and do not overlap.
-    pub(super) fn take(&mut self, watts: f64, (start_ps, end_ps): (i64, i64)) -> Result<()> {
-        let mut from_ps = start_ps;
+    /// Takes a power. Powers come by time and do not overlap.
+    pub(super) fn take(&mut self, watts: f64, during: Interval) -> Result<()> {
+        let (mut from_ps, end_ps) = (during.start.0, during.end.0);
         while let Some(change) = self.next.filter(|change| change.time_ps < end_ps) {
             self.add(watts, change.time_ps.saturating_sub(from_ps));
             from_ps = from_ps.max(change.time_ps);
@@ -156,9 +156,9 @@ mod tests {
             changes.push(ActivityChange { time_ps, runs }).unwrap();
         }
         let mut watts = Watts::new(&changes).unwrap();
-        watts.take(10.0, (0, 2_000)).unwrap();
-        watts.take(40.0, (2_000, 5_000)).unwrap();
-        watts.take(0.0, (5_000, 9_000)).unwrap();
+        watts.take(10.0, Interval::new(0, 2_000)).unwrap();
+        watts.take(40.0, Interval::new(2_000, 5_000)).unwrap();
+        watts.take(0.0, Interval::new(5_000, 9_000)).unwrap();
         let mut sink = Recorder::default();
         watts.finish(&mut sink).unwrap();
         let rows: Vec<Vec<f64>> = sink

@@ -311,7 +311,7 @@ fn check_table(sink: &Recorder, name: &str, rows: &[Value]) {
             let key = schema::table(name).unwrap().value_key;
             let of_table = |sample: &&nprof_engine::fixture::RecordedSample| {
                 matches!(sink.tracks[sample.track.0 as usize].kind,
-                    nprof_engine::model::TrackKind::Counter(id) if sink.tables[usize::from(id.0)].name == name)
+                    nprof_engine::model::TrackContent::Counter(id) if sink.tables[usize::from(id.0)].name == name)
             };
             assert_eq!(sink.samples.iter().filter(of_table).count(), rows.len(), "{name}");
             for (row, kept) in rows.zip(sink.samples.iter().filter(of_table)) {

@@ -4,8 +4,8 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use nprof_engine::base;
 use nprof_engine::base::bytes::{Cursor, Put};
+use nprof_engine::base::{self, Interval};
 use nprof_engine::model::{SliceKey, WarningKind};
 use nprof_engine::spill::{NoBytes, Ordered, Scratch, Space, SpillKey};
 use rustc_hash::FxHashMap;
@@ -227,16 +227,16 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             let what = "an instruction that ended before it started";
             self.found.warn_of(WarningKind::AdjustedValue, what, ending.number);
         }
-        let end_ps = (ending.ps - self.core.origin_ps).max(start_ps);
+        let during = Interval::new(start_ps, ending.ps - self.core.origin_ps);
         let crc = Some((ending.record.payload_low(), ending.record.payload_high()));
-        self.push(engine, place, (start_ps, end_ps), start.wait_cycles, crc)
+        self.push(engine, place, during, start.wait_cycles, crc)
     }
 
     fn push(
         &mut self,
         engine: Engine,
         place: RecordTarget,
-        (start_ps, end_ps): (i64, i64),
+        during: Interval,
         wait_cycles: u16,
         crc: Option<(u16, u16)>,
     ) -> Result<(), Error> {
@@ -245,8 +245,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
             RecordTarget::Behind(pc) => (pc, false),
             RecordTarget::Before => return Ok(()),
         };
-        self.last_end_ps = self.last_end_ps.max(end_ps);
-        let end_ps = Reverse(end_ps);
+        let (start_ps, end_ps) = (during.start.0, Reverse(during.end.0));
+        self.last_end_ps = self.last_end_ps.max(end_ps.0);
         Ok(self.executions.push(Execution { start_ps, end_ps, engine, pc, is_inside, wait_cycles, crc })?)
     }
 
@@ -280,8 +280,8 @@ impl<'c, 'a, 's> ExecutionReader<'c, 'a, 's> {
         self.found.warn(WarningKind::Unpaired, "an instruction that started and never ended", || {
             format!("{} engine, {start_ps} ps after the start of the run", engine.name())
         });
-        let end_ps = self.last_end_ps.max(start_ps);
-        self.push(engine, place, (start_ps, end_ps), start.wait_cycles, None)
+        let during = Interval::new(start_ps, self.last_end_ps);
+        self.push(engine, place, during, start.wait_cycles, None)
     }
 
     /// Whether the engine is back in the runtime's part of the program. The last start of a trace

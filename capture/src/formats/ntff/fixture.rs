@@ -7,14 +7,30 @@ use super::program::WORD_LEN;
 use super::proto;
 use nprof_engine::makers::neuron::Engine;
 
-/// Block kind and record kind of the instruction segment.
-pub const INSTRUCTION: (u32, u32) = (0, 0);
-/// Block kind and record kind of the segment of events and semaphores.
-pub const EVENT: (u32, u32) = (0, 1);
-/// Block kind and record kind of the segment of packets.
-pub const DMA: (u32, u32) = (1, 4);
-/// Block kind and record kind of the segment of throttling.
-pub const THROTTLE: (u32, u32) = (0, 5);
+/// Codes of a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentCodes {
+    /// Code of the writer of the records.
+    pub block_kind: u32,
+    /// Code of the kind of the records.
+    pub record_kind: u32,
+}
+
+impl SegmentCodes {
+    /// The segment of a writer with this kind of records.
+    pub const fn new(block_kind: u32, record_kind: u32) -> Self {
+        Self { block_kind, record_kind }
+    }
+}
+
+/// Codes of the instruction segment.
+pub const INSTRUCTION: SegmentCodes = SegmentCodes::new(0, 0);
+/// Codes of the segment of events and semaphores.
+pub const EVENT: SegmentCodes = SegmentCodes::new(0, 1);
+/// Codes of the segment of packets.
+pub const DMA: SegmentCodes = SegmentCodes::new(1, 4);
+/// Codes of the segment of throttling.
+pub const THROTTLE: SegmentCodes = SegmentCodes::new(0, 5);
 
 /// Ticks at which the run begins; one tick is two picoseconds.
 pub const BEGIN: u64 = 1_000;
@@ -24,7 +40,7 @@ pub struct TraceFixture {
     /// The protobuf part.
     pub capture: proto::Capture,
     /// Records by segment.
-    pub segments: Vec<((u32, u32), Vec<u8>)>,
+    pub segments: Vec<(SegmentCodes, Vec<u8>)>,
 }
 
 impl TraceFixture {
@@ -75,7 +91,7 @@ impl TraceFixture {
     }
 
     /// Appends a record to a segment.
-    pub fn record(&mut self, segment: (u32, u32), low24: u32, kind: u8, payload: u32, ticks: u64) {
+    pub fn record(&mut self, segment: SegmentCodes, low24: u32, kind: u8, payload: u32, ticks: u64) {
         let at = self.segments.iter().position(|(codes, _)| *codes == segment).unwrap_or_else(|| {
             self.segments.push((segment, Vec::new()));
             self.segments.len() - 1
@@ -116,7 +132,7 @@ impl TraceFixture {
     pub fn bytes(mut self) -> Vec<u8> {
         let segments = std::mem::take(&mut self.segments);
         let mut records = Vec::new();
-        for ((block_kind, record_kind), bytes) in segments {
+        for (SegmentCodes { block_kind, record_kind }, bytes) in segments {
             let (offset_bytes, size_bytes) = (records.len() as u64, bytes.len() as u64);
             self.subgraph().segments.push(proto::RecordRun {
                 record_kind,

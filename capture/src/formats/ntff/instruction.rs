@@ -170,7 +170,7 @@ impl<'c, 'a> InstructionRows<'c, 'a> {
         let key = match template {
             Some((template, crc)) => {
                 let numbers = [wait_ns(execution), i64::from(crc.0), i64::from(crc.1)];
-                send_filled(&slice, (template, numbers), trigger.as_ref(), out)
+                send_filled(&slice, template, numbers, trigger.as_ref(), out)
             }
             None => out.sink.slice(&slice),
         };
@@ -284,7 +284,8 @@ const TRIGGER_NUMBERS: usize = 2;
 #[inline]
 fn send_filled(
     slice: &SliceRecord<'_>,
-    (template, [wait_ns, crc_in, crc_out]): (TemplateId, [i64; RUN_NUMBERS]),
+    template: TemplateId,
+    [wait_ns, crc_in, crc_out]: [i64; RUN_NUMBERS],
     trigger: Option<&TriggerRow>,
     out: &mut NtffOutput<'_>,
 ) -> nprof_engine::base::Result<SliceKey> {

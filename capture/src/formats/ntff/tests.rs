@@ -7,7 +7,9 @@ use nprof_engine::spill::MemoryScratch;
 use prost::Message;
 
 use super::container::HEADER_LEN;
-use super::fixture::{BEGIN, DMA, EVENT, INSTRUCTION, THROTTLE, TraceFixture, row_access, varied, word};
+use super::fixture::{
+    BEGIN, DMA, EVENT, INSTRUCTION, SegmentCodes, THROTTLE, TraceFixture, row_access, varied, word,
+};
 use super::program::WORD_LEN;
 use super::*;
 use nprof_engine::makers::neuron::Engine;
@@ -90,8 +92,8 @@ fn an_opcode_that_is_not_known_keeps_its_bytes() {
 fn records_of_unknown_kinds_are_kept_and_counted() {
     let mut trace = TraceFixture::new(&[word(0xa2, &[])]);
     trace.record(INSTRUCTION, 0x30201, 31, 0x7060504, 0x0f0e_0d0c_0b0a_0908);
-    trace.record((0, 2), 1, 0, 2, 3);
-    trace.record((9, 9), 1, 0, 2, 3);
+    trace.record(SegmentCodes::new(0, 2), 1, 0, 2, 3);
+    trace.record(SegmentCodes::new(9, 9), 1, 0, 2, 3);
     let recorder = recorded(trace);
     assert_eq!(recorder.rows_of("unknown_record").count(), 3);
     let row =

@@ -1,6 +1,6 @@
 //! Throttling. Each record opens a period that the next one ends.
 
-use nprof_engine::model::{SliceForm, SliceRecord, Value, WarningKind};
+use nprof_engine::model::{SliceForm, SliceRecord, TrackId, Value, WarningKind};
 
 use super::core::{CoreProgram, NtffOutput};
 use super::record::{DeviceRecord, SegmentKind, records};
@@ -19,7 +19,7 @@ pub fn read(
     out: &mut NtffOutput<'_>,
 ) -> Result<(), Error> {
     let segment = SegmentKind::Throttle.title();
-    let mut writer: Option<(Ham, nprof_engine::model::TrackId)> = None;
+    let mut writer: Option<ThrottleWriter> = None;
     let mut open: Option<(i64, DeviceRecord)> = None;
     for (number, record) in records(bytes) {
         out.record_read();
@@ -29,9 +29,11 @@ pub fn read(
         };
         let time_ps = ps - core.origin_ps;
         if writer.is_none() {
-            writer = Some((Ham::define(out.sink)?, out.tracks.throttling(out.sink, core.number)?));
+            let handles = Ham::define(out.sink)?;
+            let track = out.tracks.throttling(out.sink, core.number)?;
+            writer = Some(ThrottleWriter { handles, track });
         }
-        if let (Some((start_ps, period)), Some(writer)) = (open.replace((time_ps, record)), writer) {
+        if let (Some((start_ps, period)), Some(writer)) = (open.replace((time_ps, record)), &writer) {
             if time_ps < start_ps {
                 out.sink.warn(
                     WarningKind::AdjustedValue,
@@ -39,33 +41,43 @@ pub fn read(
                     &|| format!("record {number} of the {segment} segment"),
                 );
             }
-            write(writer, start_ps, time_ps, &period, out)?;
+            writer.write(start_ps, time_ps, &period, out)?;
         }
     }
     if let (Some((start_ps, period)), Some(writer)) = (open, writer) {
-        write(writer, start_ps, last_ps, &period, out)?;
+        writer.write(start_ps, last_ps, &period, out)?;
     }
     Ok(())
 }
 
-fn write(
-    (handles, track): (Ham, nprof_engine::model::TrackId),
-    start_ps: i64,
-    end_ps: i64,
-    record: &DeviceRecord,
-    out: &mut NtffOutput<'_>,
-) -> Result<(), Error> {
-    let (k, n, kind) = if record.payload == FULL_SPEED {
-        (1, 1, UNTHROTTLED_KIND)
-    } else {
-        (i64::from(record.payload & 0x7f), i64::from(record.middle), 0)
-    };
-    let name = out.sink.name(&throttle_reason(kind))?;
-    let fields = [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
-    // Periods before the origin are kept, so the difference can pass the range of valid times.
-    let duration_ps = end_ps.saturating_sub(start_ps).max(0);
-    let slice =
-        SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields: &fields };
-    out.sink.slice(&slice)?;
-    Ok(())
+/// Writes the periods of a core.
+struct ThrottleWriter {
+    handles: Ham,
+    track: TrackId,
+}
+
+impl ThrottleWriter {
+    fn write(
+        &self,
+        start_ps: i64,
+        end_ps: i64,
+        record: &DeviceRecord,
+        out: &mut NtffOutput<'_>,
+    ) -> Result<(), Error> {
+        let &Self { handles, track } = self;
+        let (k, n, kind) = if record.payload == FULL_SPEED {
+            (1, 1, UNTHROTTLED_KIND)
+        } else {
+            (i64::from(record.payload & 0x7f), i64::from(record.middle), 0)
+        };
+        let name = out.sink.name(&throttle_reason(kind))?;
+        let fields =
+            [(handles.k, Value::Int(k)), (handles.n, Value::Int(n)), (handles.kind, Value::Int(kind))];
+        // Periods before the origin are kept, so the difference can pass the range of valid times.
+        let duration_ps = end_ps.saturating_sub(start_ps).max(0);
+        let slice =
+            SliceRecord { track, start_ps, duration_ps, name, form: SliceForm::Complete, fields: &fields };
+        out.sink.slice(&slice)?;
+        Ok(())
+    }
 }

@@ -197,12 +197,12 @@ impl<'s> Adder<'s> {
             }
             place => {
                 let before = place.replace((launch, part));
-                before.map_or(Ok(()), |before| self.put_aside(before))
+                before.map_or(Ok(()), |(launch, part)| self.put_aside(launch, part))
             }
         }
     }
 
-    fn put_aside(&mut self, (launch, part): (BlockLaunch, PacketSum)) -> Result<(), Error> {
+    fn put_aside(&mut self, launch: BlockLaunch, part: PacketSum) -> Result<(), Error> {
         let number = self.times_aside;
         self.times_aside += 1;
         Ok(self.aside.push(SpilledPart { launch, number, part })?)
@@ -211,7 +211,7 @@ impl<'s> Adder<'s> {
     /// All transfers, sorted by time.
     pub fn finish(mut self) -> Result<Sorted<StaticTransfer, &'s dyn Scratch>, Error> {
         let open = std::mem::take(&mut self.open);
-        open.into_iter().flatten().try_for_each(|sum| self.put_aside(sum))?;
+        open.into_iter().flatten().try_for_each(|(launch, part)| self.put_aside(launch, part))?;
         let mut parts = self.aside.finish()?;
         let mut transfers = self.space.sorter(4);
         let mut sum: Option<SpilledPart> = None;

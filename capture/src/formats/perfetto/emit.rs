@@ -175,9 +175,9 @@ impl EventEmitter<'_> {
         match act {
             TrackEffect::Begin => self.begin(key.ns, rest, false),
             TrackEffect::End => self.end(key.ns, rest),
-            TrackEffect::Instant => self.emit((key.ns, 0), SliceForm::Instant, rest, None),
+            TrackEffect::Instant => self.emit(key.ns, 0, SliceForm::Instant, rest, None),
             TrackEffect::Complete(duration_ns) => {
-                self.emit((key.ns, duration_ns), SliceForm::Complete, rest, None)
+                self.emit(key.ns, duration_ns, SliceForm::Complete, rest, None)
             }
             TrackEffect::State => {
                 if let Some(before) = self.pop(self.open.len().wrapping_sub(1)) {
@@ -211,7 +211,8 @@ impl EventEmitter<'_> {
             self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
             self.warn(WarningKind::Unpaired, "too many open slices; this slice is kept without its end");
             let last_ns = self.placed().last_ns;
-            return self.emit((ns, last_ns.saturating_sub(ns).max(0)), SliceForm::Unfinished, rest, None);
+            let duration_ns = last_ns.saturating_sub(ns).max(0);
+            return self.emit(ns, duration_ns, SliceForm::Unfinished, rest, None);
         }
         self.header.take(&mut Cursor::new(rest, 0, SCRATCH))?;
         self.open_len += cost;
@@ -241,7 +242,7 @@ impl EventEmitter<'_> {
         let name = self.header.name;
         let Some(open) = self.ended_by(name).and_then(|at| self.pop(at)) else {
             self.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant");
-            return self.emit((ns, 0), SliceForm::Instant, rest, Some(Extra::Phase));
+            return self.emit(ns, 0, SliceForm::Instant, rest, Some(Extra::Phase));
         };
         self.emit_open(open, ns, Some(rest))
     }
@@ -264,7 +265,8 @@ impl EventEmitter<'_> {
     fn emit_open(&mut self, open: OpenSlice, end_ns: i64, end: Option<&[u8]>) -> Result<()> {
         let duration_ns = end_ns.saturating_sub(open.ns).max(0);
         self.emit(
-            (open.ns, duration_ns),
+            open.ns,
+            duration_ns,
             SliceForm::Complete,
             &open.bytes,
             end.map(|end| Extra::End(end, end_ns)),
@@ -292,7 +294,7 @@ impl EventEmitter<'_> {
                 self.warn(WarningKind::Unpaired, "a begin without an end; kept as unfinished");
             }
             let duration_ns = last_ns.saturating_sub(open.ns).max(0);
-            self.emit((open.ns, duration_ns), SliceForm::Unfinished, &open.bytes, None)?;
+            self.emit(open.ns, duration_ns, SliceForm::Unfinished, &open.bytes, None)?;
             self.free(open.bytes);
         }
         (self.open_len, self.beyond) = (0, 0);
@@ -302,7 +304,8 @@ impl EventEmitter<'_> {
     /// Emits a slice or an instant.
     fn emit(
         &mut self,
-        (start_ns, duration_ns): (i64, i64),
+        start_ns: i64,
+        duration_ns: i64,
         form: SliceForm,
         record: &[u8],
         extra: Option<Extra<'_>>,

@@ -11,7 +11,7 @@ use super::output::{Moment, PacketOutput, ReadStop};
 use super::packet_event::{Occurrence, PacketEvent, push};
 use super::record::{EventPlace, EventRecord, FlowAt, FlowRole, TrackEffect};
 use super::sequence::Sequence;
-use super::track::TrackKey;
+use super::track::{ThreadIds, TrackKey};
 use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Whether an event is read to its end.
@@ -86,17 +86,17 @@ impl<'a> Older<'a> {
     }
 
     /// Process and thread, if the event states another than its sequence.
-    fn thread(&self, sequence: &Sequence) -> Option<(i64, i64)> {
+    fn thread(&self, sequence: &Sequence) -> Option<ThreadIds> {
         if self.pid.is_none() && self.tid.is_none() {
             return None;
         }
-        let (pid, tid) = sequence.thread.unwrap_or((0, 0));
-        Some((self.pid.unwrap_or(pid), self.tid.unwrap_or(tid)))
+        let ThreadIds { pid, tid } = sequence.thread.unwrap_or_default();
+        Some(ThreadIds { pid: self.pid.unwrap_or(pid), tid: self.tid.unwrap_or(tid) })
     }
 
     fn place(&self, out: &mut PacketOutput<'_>, sequence: &Sequence, seen: &PacketEvent<'_>) -> EventPlace {
         match self.thread(sequence) {
-            Some((pid, tid)) => out.tracks.place(TrackKey::Thread(pid, tid)),
+            Some(thread) => out.tracks.place(TrackKey::Thread(thread)),
             None => seen.place(out, sequence),
         }
     }
@@ -326,8 +326,8 @@ fn metadata(
     }
     match (what.as_str(), thread) {
         ("thread_name", Some(thread)) => out.tracks.name_thread(thread, &name, None),
-        ("process_name", Some((pid, _))) => out.tracks.name_process(pid, &name, "", None),
-        ("process_labels", Some((pid, _))) => out.tracks.name_process(pid, "", &name, None),
+        ("process_name", Some(ThreadIds { pid, .. })) => out.tracks.name_process(pid, &name, "", None),
+        ("process_labels", Some(ThreadIds { pid, .. })) => out.tracks.name_process(pid, "", &name, None),
         _ => out.warn(WarningKind::UnknownRecord, "an event with metadata that nprof does not read"),
     }
     Ok(())

@@ -230,7 +230,7 @@ impl<'a> PacketEvent<'a> {
     pub(super) fn place(&self, out: &mut PacketOutput<'_>, sequence: &Sequence) -> EventPlace {
         let key = match (self.track.or(sequence.track), sequence.thread) {
             (Some(uuid), _) => TrackKey::Uuid(uuid),
-            (None, Some((pid, tid))) => TrackKey::Thread(pid, tid),
+            (None, Some(thread)) => TrackKey::Thread(thread),
             (None, None) => TrackKey::Uuid(0),
         };
         out.tracks.place(key)
@@ -239,7 +239,7 @@ impl<'a> PacketEvent<'a> {
     /// The process of the event's track, as far as it is known.
     pub(super) fn process(&self, out: &PacketOutput<'_>, sequence: &Sequence) -> Option<i64> {
         let of_track = self.track.or(sequence.track).and_then(|uuid| out.tracks.process_of(uuid));
-        of_track.or(sequence.thread.map(|(pid, _)| pid))
+        of_track.or(sequence.thread.map(|thread| thread.pid))
     }
 }
 

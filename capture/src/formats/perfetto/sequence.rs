@@ -4,6 +4,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{NameId, Sink};
 use rustc_hash::FxHashMap;
 
+use super::track::ThreadIds;
 use crate::protobuf::{MessageDamage, MessageFields};
 
 /// Most bytes of interned texts and sequences in memory.
@@ -93,7 +94,7 @@ pub(super) struct Sequence {
     /// Counters of further values: whole numbers, then floats.
     pub(super) extra_counters: [Vec<u64>; 2],
     /// Process and thread of the writer, in older traces.
-    pub(super) thread: Option<(i64, i64)>,
+    pub(super) thread: Option<ThreadIds>,
     /// Time of the last event in older traces, in nanoseconds.
     pub(super) last_ns: Option<i64>,
     /// Sums of counters that state differences.

@@ -17,7 +17,7 @@ pub(super) enum TrackKey {
     /// The number of its descriptor.
     Uuid(u64),
     /// A thread of a process, in older events.
-    Thread(i64, i64),
+    Thread(ThreadIds),
     /// A process, in older events.
     Process(i64),
     /// Asynchronous slices of a process by their label, in older events.
@@ -26,6 +26,13 @@ pub(super) enum TrackKey {
     Counter(Option<i64>, Box<str>),
     /// The track of all that do not fit into memory.
     More,
+}
+
+/// A thread and its process. The number of a thread occurs once on a machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct ThreadIds {
+    pub(super) pid: i64,
+    pub(super) tid: i64,
 }
 
 /// Order of the tracks below one.
@@ -61,7 +68,7 @@ pub(super) struct PerfettoTrack {
     /// Name of the first event.
     pub(super) first_name: String,
     pub(super) process: Option<i64>,
-    pub(super) thread: Option<(i64, i64)>,
+    pub(super) thread: Option<ThreadIds>,
     pub(super) counter: Option<CounterFacts>,
     pub(super) ordering: Ordering,
     pub(super) rank: Option<i64>,
@@ -91,8 +98,7 @@ pub(super) struct PerfettoTracks {
     pub(super) all: Vec<PerfettoTrack>,
     by_key: FxHashMap<TrackKey, u32>,
     pub(super) processes: FxHashMap<i64, Person>,
-    /// Threads by number, with their process. A number occurs once on a machine.
-    pub(super) threads: FxHashMap<(i64, i64), Person>,
+    pub(super) threads: FxHashMap<ThreadIds, Person>,
     pub(super) allowance: TrackAllowance,
 }
 
@@ -137,7 +143,7 @@ impl PerfettoTracks {
         self.by_key.insert(key.clone(), track);
         self.all.push(PerfettoTrack {
             thread: match key {
-                TrackKey::Thread(pid, tid) => Some((pid, tid)),
+                TrackKey::Thread(thread) => Some(thread),
                 _ => None,
             },
             process: match key {
@@ -200,7 +206,7 @@ impl PerfettoTracks {
         let mut next = Some(uuid);
         for _ in 0..MAX_DEPTH {
             let track = &self.all[self.of_uuid(next?)?];
-            let own = track.process.or(track.thread.map(|(pid, _)| pid));
+            let own = track.process.or(track.thread.map(|thread| thread.pid));
             if own.is_some() {
                 return own;
             }
@@ -225,11 +231,11 @@ impl PerfettoTracks {
     }
 
     /// Names a thread.
-    pub(super) fn name_thread(&mut self, (pid, tid): (i64, i64), name: &str, sort: Option<i64>) {
-        if !self.threads.contains_key(&(pid, tid)) && !self.allowance.takes(0) {
+    pub(super) fn name_thread(&mut self, ids: ThreadIds, name: &str, sort: Option<i64>) {
+        if !self.threads.contains_key(&ids) && !self.allowance.takes(0) {
             return;
         }
-        let thread = self.threads.entry((pid, tid)).or_default();
+        let thread = self.threads.entry(ids).or_default();
         if !name.is_empty() {
             let _ = self.allowance.renames(&mut thread.name, name);
         }
@@ -289,7 +295,7 @@ impl PerfettoTracks {
     pub(super) fn thread_descriptor(
         &mut self,
         bytes: &[u8],
-    ) -> Result<((i64, i64), Option<i64>), MessageDamage> {
+    ) -> Result<(ThreadIds, Option<i64>), MessageDamage> {
         let (mut pid, mut tid, mut name, mut sort, mut reference_us) = (0, 0, String::new(), None, None);
         let mut fields = MessageFields::new(bytes);
         while let Some((number, value)) = fields.next()? {
@@ -302,8 +308,9 @@ impl PerfettoTracks {
                 _ => {}
             }
         }
-        self.name_thread((pid, tid), &name, sort);
-        Ok(((pid, tid), reference_us))
+        let ids = ThreadIds { pid, tid };
+        self.name_thread(ids, &name, sort);
+        Ok((ids, reference_us))
     }
 
     /// Takes the processes and threads of the machine.
@@ -322,7 +329,7 @@ impl PerfettoTracks {
             }
             match number {
                 1 => self.name_process(ids[0], name.rsplit('/').next().unwrap_or(&name), "", None),
-                2 => self.name_thread((ids[2], ids[0]), &name, None),
+                2 => self.name_thread(ThreadIds { pid: ids[2], tid: ids[0] }, &name, None),
                 _ => {}
             }
         }
@@ -337,7 +344,7 @@ struct DescriptorParts {
     parent: Option<u64>,
     name: Option<String>,
     process: Option<i64>,
-    thread: Option<(i64, i64)>,
+    thread: Option<ThreadIds>,
     counter: Option<CounterFacts>,
     ordering: Option<Ordering>,
     rank: Option<i64>,

@@ -12,7 +12,7 @@ use nprof_engine::model::{
 };
 use rustc_hash::FxHashMap;
 
-use super::track::{CounterFacts, MAX_DEPTH, Ordering, PerfettoTracks, Person, TrackKey};
+use super::track::{CounterFacts, MAX_DEPTH, Ordering, PerfettoTracks, Person, ThreadIds, TrackKey};
 
 /// Place of a track's events in the sink.
 #[derive(Debug, Clone, Copy, Default)]
@@ -27,7 +27,7 @@ pub(super) struct TrackPlace {
 /// Identity of a track of slices. Tracks with equal identities are one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum TrackMerge {
-    Thread(i64, i64),
+    Thread(ThreadIds),
     Process(i64),
     Named(Option<u64>, String, Option<i64>),
     Own(usize),
@@ -174,7 +174,7 @@ impl TrackTree<'_> {
     fn merge(&self, at: usize) -> TrackMerge {
         let track = &self.tracks.all[at];
         match (track.thread, track.process, &track.key) {
-            (Some((pid, tid)), ..) => TrackMerge::Thread(pid, tid),
+            (Some(thread), ..) => TrackMerge::Thread(thread),
             (None, Some(pid), _) => TrackMerge::Process(pid),
             (None, None, TrackKey::Uuid(uuid)) if *uuid != 0 && !track.is_alone && !self.has_children[at] => {
                 // The name of the first event is the track's, so further events can differ.
@@ -205,7 +205,7 @@ impl TrackTree<'_> {
             (false, Some(_)) => Role::HostThread,
             (false, None) => Role::Unknown,
         };
-        let number = track.thread.and_then(|(_, tid)| u32::try_from(tid).ok());
+        let number = track.thread.and_then(|thread| u32::try_from(thread.tid).ok());
         let name = match track.process {
             Some(_) if track.name.is_empty() => "Process events".to_owned(),
             _ => self.name(at),
@@ -238,8 +238,8 @@ impl TrackTree<'_> {
             TrackKey::Async(pid, _) | TrackKey::Counter(pid, _) => pid,
             _ => track.parent.and_then(|uuid| self.tracks.process_of(uuid)),
         };
-        let pid = track.thread.map(|(pid, _)| pid).or(track.process).or(of_key);
-        let tid = track.thread.map(|(_, tid)| tid);
+        let pid = track.thread.map(|thread| thread.pid).or(track.process).or(of_key);
+        let tid = track.thread.map(|thread| thread.tid);
         if pid.is_some() || counter.is_some() {
             self.origins.push((id, pid, tid, counter));
         }
@@ -252,7 +252,7 @@ impl TrackTree<'_> {
             TrackKey::Async(pid, _) | TrackKey::Counter(pid, _) => pid,
             _ => None,
         };
-        let pid = track.thread.map(|(pid, _)| pid).or(track.process).or(of_key);
+        let pid = track.thread.map(|thread| thread.pid).or(track.process).or(of_key);
         match (pid, self.parent(at)) {
             (Some(pid), _) => self.process(pid).map(Some),
             (None, Some(parent)) => self.group(parent, depth + 1),
@@ -314,9 +314,9 @@ impl TrackTree<'_> {
     fn sort(&self, at: usize) -> i64 {
         let track = &self.tracks.all[at];
         let position = signed(at);
-        if let Some((pid, tid)) = track.thread {
-            let sort = self.tracks.threads.get(&(pid, tid)).and_then(|thread| thread.sort);
-            return sort.unwrap_or(if pid == tid { -1 } else { position });
+        if let Some(ids) = track.thread {
+            let sort = self.tracks.threads.get(&ids).and_then(|thread| thread.sort);
+            return sort.unwrap_or(if ids.pid == ids.tid { -1 } else { position });
         }
         if track.process.is_some() {
             return FIRST;
@@ -331,10 +331,10 @@ impl TrackTree<'_> {
 
     fn name(&self, at: usize) -> String {
         let track = &self.tracks.all[at];
-        if let Some((pid, tid)) = track.thread {
-            let threads = &self.tracks.threads;
-            let named = threads.get(&(pid, tid)).filter(|thread| !thread.name.is_empty());
-            let thread = named.or_else(|| threads.get(&(0, tid)));
+        if let Some(ids) = track.thread {
+            let (tid, threads) = (ids.tid, &self.tracks.threads);
+            let named = threads.get(&ids).filter(|thread| !thread.name.is_empty());
+            let thread = named.or_else(|| threads.get(&ThreadIds { pid: 0, tid }));
             let name = thread.map_or("", |thread| thread.name.trim());
             return numbered(if name.is_empty() { track.name.trim() } else { name }, "Thread", tid);
         }

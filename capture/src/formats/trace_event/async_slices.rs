@@ -82,7 +82,7 @@ impl<'s> Asyncs<'s> {
                     out.add_text(EventTable::Asyncs, "ph", &seen.phase())?;
                 }
                 out.add_place(EventTable::Asyncs, seen, track)?;
-                out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
+                out.emit(TimeOnTrack { track, time_ps }, 0, SliceForm::Instant, seen)?;
                 Ok(())
             }
             AsyncStep::End => self.end(out, seen, key, track, time_ps),

@@ -6,7 +6,7 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{Nesting, WarningKind};
 
 use super::event::EventBytes;
-use super::field::KeyLevel;
+use super::field::HintedKey;
 use super::identity::{IdReach, id_of};
 use super::number::FieldNumber;
 use super::output::{EventOutput, EventTable};
@@ -43,24 +43,18 @@ pub(super) fn take(out: &mut EventOutput<'_>, seen: EventBytes<'_>, time_ps: i64
             }
         }
         if seen.event.cat.is_present() {
-            out.add(EventTable::Samples, KeyLevel::Event, b"cat", (seen.bytes, seen.event.cat), seen.offset)?;
+            out.add(EventTable::Samples, HintedKey::of_event(b"cat"), seen.event.cat, seen)?;
         }
         if seen.event.id2.is_present() && seen.event.id.is_present() {
-            out.add(EventTable::Samples, KeyLevel::Event, b"id", (seen.bytes, seen.event.id), seen.offset)?;
+            out.add(EventTable::Samples, HintedKey::of_event(b"id"), seen.event.id, seen)?;
         }
         out.add_place(EventTable::Samples, seen, track)?;
         for extra in &seen.event.extras {
             let key = bytes_of(seen.bytes, extra.key);
-            out.add(EventTable::Samples, KeyLevel::Event, &key, (seen.bytes, extra.value), seen.offset)?;
+            out.add(EventTable::Samples, HintedKey::of_event(&key), extra.value, seen)?;
         }
         if !is_exact {
-            out.add(
-                EventTable::Samples,
-                KeyLevel::Event,
-                b"exact_value",
-                (seen.bytes, member.value),
-                seen.offset,
-            )?;
+            out.add(EventTable::Samples, HintedKey::of_event(b"exact_value"), member.value, seen)?;
         }
         out.emit_sample(track, time_ps, value)?;
     }

@@ -16,7 +16,7 @@ use super::events::EventReceiver;
 use super::output::EventOutput;
 use super::reader::TraceEventReader;
 use super::scan::Scan;
-use super::tokens::Raw;
+use super::value::WrittenValue;
 use crate::error::Error;
 use crate::files::{Fault, ImportJob, Sinks};
 
@@ -122,7 +122,7 @@ impl<'s> EventReceiver<'s> for OneFile<'_, 's> {
         self.0.event_count()
     }
 
-    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+    fn metadata(&mut self, key: &str, value: WrittenValue<'_>, offset: u64) -> Result<()> {
         self.0.metadata(key, value, offset)
     }
 

@@ -6,13 +6,14 @@
 use nprof_engine::exec::Work;
 use nprof_engine::model::WarningKind;
 
-use super::event::{Event, EventBytes};
+use super::event::{EventBytes, EventParts};
 use super::events::EventReceiver;
 use super::lookahead::{EventBatch, EventLookahead};
 use super::metadata::Metadata;
 use super::scan::{Attempt, MAX_ITEM_LEN, Scan};
 use super::text::text_of;
 use super::tokens::Raw;
+use super::value::WrittenValue;
 use crate::error::Error;
 use crate::owners::Skips;
 
@@ -44,7 +45,7 @@ enum Container {
 pub(super) struct TraceDocument<'s, 'i, R> {
     pub(super) scan: Scan<'i>,
     pub(super) reader: R,
-    pub(super) event: Event,
+    pub(super) event: EventParts,
     /// True once a trace has been recognised.
     pub(super) is_trace: bool,
     /// Elements that are no events, before the first event.
@@ -67,7 +68,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         Self {
             scan,
             reader,
-            event: Event::default(),
+            event: EventParts::default(),
             is_trace: false,
             strays: 0,
             line: 1,
@@ -392,7 +393,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
         self.each_value(|document, raw, len| {
             let offset = document.scan.offset();
             let bytes = &document.scan.window()[..len];
-            Ok(document.reader.metadata(key, (raw, bytes), offset)?)
+            Ok(document.reader.metadata(key, WrittenValue { raw, bytes }, offset)?)
         })
     }
 
@@ -442,7 +443,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             };
             let flow = self.each_value(|document, raw, len| {
                 let bytes = &document.scan.window()[..len];
-                Ok(Metadata::stack_frame(document.reader.out(), &key, (raw, bytes))?)
+                Ok(Metadata::stack_frame(document.reader.out(), &key, WrittenValue { raw, bytes })?)
             })?;
             if flow == DocumentState::End {
                 return Ok(DocumentState::End);
@@ -465,7 +466,7 @@ impl<'s, 'i, R: EventReceiver<'s>> TraceDocument<'s, 'i, R> {
             }
             let flow = self.each_value(|document, raw, len| {
                 let bytes = &document.scan.window()[..len];
-                Ok(Metadata::sample(document.reader.out(), (raw, bytes))?)
+                Ok(Metadata::sample(document.reader.out(), WrittenValue { raw, bytes })?)
             })?;
             if flow == DocumentState::End {
                 return Ok(DocumentState::End);

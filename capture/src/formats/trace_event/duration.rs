@@ -13,6 +13,7 @@ use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
 use super::event::EventBytes;
+use super::field::HintedKey;
 use super::identity::identity_hasher;
 use super::named_begins::{NameHash, NamedEvent, Stack};
 use super::open::{WaitingEvent, WaitingRoom, emit_pair, emit_unfinished, emit_unpaired_end};
@@ -105,8 +106,8 @@ impl<'s> OpenSlices<'s> {
         &mut self,
         out: &mut EventOutput<'o>,
         seen: EventBytes<'_>,
-        TimeOnTrack { track, time_ps }: TimeOnTrack,
-        emit: impl Fn(&mut EventOutput<'o>, TrackIndex, (i64, i64), SliceForm, EventBytes<'_>) -> Result<K>,
+        start: TimeOnTrack,
+        emit: impl Fn(&mut EventOutput<'o>, TimeOnTrack, i64, SliceForm, EventBytes<'_>) -> Result<K>,
     ) -> Result<Option<K>> {
         let duration_ps = match time::duration(seen.event.dur, seen.bytes) {
             Ok(ps) if ps >= 0 => ps,
@@ -114,33 +115,27 @@ impl<'s> OpenSlices<'s> {
                 out.warn(WarningKind::AdjustedValue, "`dur` is negative; kept as an instant", seen.offset);
                 out.start_row();
                 out.add_event(EventTable::Slices, seen)?;
-                out.add(
-                    EventTable::Slices,
-                    super::field::KeyLevel::Event,
-                    b"dur",
-                    (seen.bytes, seen.event.dur),
-                    seen.offset,
-                )?;
-                return emit(out, track, (time_ps, 0), SliceForm::Instant, seen).map(Some);
+                out.add(EventTable::Slices, HintedKey::of_event(b"dur"), seen.event.dur, seen)?;
+                return emit(out, start, 0, SliceForm::Instant, seen).map(Some);
             }
             Err(no_time) => {
-                self.endless(out, seen, TimeOnTrack { track, time_ps }, no_time)?;
+                self.endless(out, seen, start, no_time)?;
                 return Ok(None);
             }
         };
-        let duration_ps = match time_ps.checked_add(duration_ps) {
+        let duration_ps = match start.time_ps.checked_add(duration_ps) {
             Some(_) => duration_ps,
             None => {
-                self.endless(out, seen, TimeOnTrack { track, time_ps }, NoTime::OutOfRange)?;
+                self.endless(out, seen, start, NoTime::OutOfRange)?;
                 return Ok(None);
             }
         };
         out.start_row();
         out.add_event(EventTable::Slices, seen)?;
-        if out.tracks.is_shared(track) {
-            out.add_place(EventTable::Slices, seen, track)?;
+        if out.tracks.is_shared(start.track) {
+            out.add_place(EventTable::Slices, seen, start.track)?;
         }
-        emit(out, track, (time_ps, duration_ps), SliceForm::Complete, seen).map(Some)
+        emit(out, start, duration_ps, SliceForm::Complete, seen).map(Some)
     }
 
     fn endless(

@@ -17,7 +17,7 @@ pub(super) struct EventMember {
 
 /// Parts of an event. If a key occurs twice, the last one counts.
 #[derive(Debug)]
-pub(super) struct Event {
+pub(super) struct EventParts {
     pub(super) name: Raw,
     /// Categories, separated by commas.
     pub(super) cat: Raw,
@@ -56,13 +56,13 @@ pub(super) struct Event {
     pub(super) path: u32,
 }
 
-impl Default for Event {
+impl Default for EventParts {
     fn default() -> Self {
         Self::with_lists(Vec::new(), Vec::new())
     }
 }
 
-impl Clone for Event {
+impl Clone for EventParts {
     fn clone(&self) -> Self {
         let mut copy = Self::default();
         copy.clone_from(self);
@@ -141,7 +141,7 @@ impl Parser {
 
     /// Parses an object. The tokenizer is at the opening bracket. After an error the event has the
     /// parts before it.
-    pub(super) fn parse(&mut self, event: &mut Event, tokens: &mut Tokens<'_>) -> Result<(), TokenStop> {
+    pub(super) fn parse(&mut self, event: &mut EventParts, tokens: &mut Tokens<'_>) -> Result<(), TokenStop> {
         event.clear();
         if tokens.peek()? != b'{' {
             return Err(TokenStop::Damaged("no object"));
@@ -168,7 +168,7 @@ impl Parser {
     #[inline(always)]
     fn arguments(
         &mut self,
-        event: &mut Event,
+        event: &mut EventParts,
         tokens: &mut Tokens<'_>,
         mut path: u32,
     ) -> Result<u32, TokenStop> {
@@ -195,7 +195,7 @@ impl Parser {
     }
 }
 
-impl Event {
+impl EventParts {
     /// Frees memory for more than this many arguments, and as many other keys.
     pub(super) fn shrink_to(&mut self, members: usize) {
         for list in [&mut self.members, &mut self.extras] {
@@ -281,7 +281,7 @@ impl Event {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EventBytes<'a> {
     /// Parts of the event.
-    pub(super) event: &'a Event,
+    pub(super) event: &'a EventParts,
     /// Bytes of the event, which its parts are spans of.
     pub(super) bytes: &'a [u8],
     /// Offset of the event in the input.
@@ -342,8 +342,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn parse(bytes: &[u8]) -> Event {
-        let mut event = Event::default();
+    fn parse(bytes: &[u8]) -> EventParts {
+        let mut event = EventParts::default();
         Parser::default().parse(&mut event, &mut Tokens::new(bytes, Tail::Closed)).unwrap();
         event
     }
@@ -384,7 +384,7 @@ mod tests {
             br#"{"ts":123456789012345,"name":"abcdefghijklmno","cat":"long"}"#,
             br#"{"ts":null,"name":"abcdefghijklm","cat":"a category that is long"}"#,
         ];
-        let (mut parser, mut event) = (Parser::default(), Event::default());
+        let (mut parser, mut event) = (Parser::default(), EventParts::default());
         for bytes in texts.iter().chain(texts.iter().rev()).chain(&texts) {
             parser.parse(&mut event, &mut Tokens::new(bytes, Tail::Closed)).unwrap();
             assert_eq!(shown(&event, bytes), shown(&parse(bytes), bytes));
@@ -392,7 +392,7 @@ mod tests {
     }
 
     /// All contents of an event as text, for the test below.
-    fn shown(event: &Event, bytes: &[u8]) -> String {
+    fn shown(event: &EventParts, bytes: &[u8]) -> String {
         let members = event.members.iter().chain(&event.extras);
         let members: Vec<_> =
             members.map(|member| [text_of(bytes, member.key), text_of(bytes, member.value)]).collect();
@@ -408,10 +408,10 @@ mod tests {
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..24),
             cut in 0_usize..24,
         ) {
-            let (mut parser, mut event) = (Parser::default(), Event::default());
+            let (mut parser, mut event) = (Parser::default(), EventParts::default());
             for text in [parts.concat(), parts[cut.min(parts.len())..].concat(), parts.concat()] {
                 let bytes = format!("{{{text}");
-                let mut fresh = Event::default();
+                let mut fresh = EventParts::default();
                 let [mut again, mut first] = [(); 2].map(|()| Tokens::new(bytes.as_bytes(), Tail::Closed));
                 prop_assert_eq!(parser.parse(&mut event, &mut again), Parser::default().parse(&mut fresh, &mut first));
                 prop_assert_eq!(again.position(), first.position());

@@ -4,7 +4,7 @@ use nprof_engine::base::Result;
 
 use super::event::EventBytes;
 use super::output::EventOutput;
-use super::tokens::Raw;
+use super::value::WrittenValue;
 
 /// Receiver of the contents of a document.
 pub(super) trait EventReceiver<'s> {
@@ -13,7 +13,7 @@ pub(super) trait EventReceiver<'s> {
     /// Number of events so far, readable or not.
     fn event_count(&self) -> u64;
     /// Takes a key beside `traceEvents`.
-    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()>;
+    fn metadata(&mut self, key: &str, value: WrittenValue<'_>, offset: u64) -> Result<()>;
     /// Keeps an item that is no event.
     fn unread(&mut self, what: &str, bytes: &[u8], offset: u64) -> Result<()>;
     /// Takes one event.

@@ -12,6 +12,7 @@ use super::number::FieldNumber;
 use super::shape::{NONE, begins_with};
 use super::text::{self, Fidelity};
 use super::tokens::{Raw, ValueKind};
+use super::value::WrittenValue;
 use crate::formats::room::FieldBuffer;
 
 /// Most fields of a table. A trace with more has data in the place of keys.
@@ -28,6 +29,28 @@ pub(super) enum KeyLevel {
     End,
     /// Key of an argument of the begin that the end states anew, with another value.
     Begin,
+}
+
+/// A key of a value.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HintedKey<'a> {
+    pub(super) level: KeyLevel,
+    /// Decoded text, as bytes.
+    pub(super) text: &'a [u8],
+    /// The place of the key in the shapes of events, or [`NONE`].
+    pub(super) hint: u32,
+}
+
+impl<'a> HintedKey<'a> {
+    /// A key without a hint.
+    pub(super) fn new(level: KeyLevel, text: &'a [u8]) -> Self {
+        Self { level, text, hint: NONE }
+    }
+
+    /// A key of the event itself.
+    pub(super) fn of_event(text: &'a [u8]) -> Self {
+        Self::new(KeyLevel::Event, text)
+    }
 }
 
 /// Keys of events. Arguments with these names get a prefix.
@@ -226,8 +249,8 @@ impl EventRow {
         &mut self,
         sink: &mut dyn Sink,
         fields: &mut TableFields,
-        (level, key, hint): (KeyLevel, &[u8], u32),
-        (bytes, raw): (&[u8], Raw),
+        HintedKey { level, text: key, hint }: HintedKey<'_>,
+        WrittenValue { raw, bytes }: WrittenValue<'_>,
     ) -> Result<ValueChange> {
         let is_own = || level != KeyLevel::Argument && EVENT_KEYS.iter().any(|own| own.as_bytes() == key);
         if raw.kind() == ValueKind::Absent || raw.kind() == ValueKind::Null && is_own() {

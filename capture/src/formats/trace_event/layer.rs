@@ -17,8 +17,9 @@ use super::files::RankFiles;
 use super::output::EventOutput;
 use super::reader::{Annotations, TraceEventReader};
 use super::scan::Scan;
-use super::text::{bytes_of, text_of};
+use super::text::bytes_of;
 use super::tokens::{Raw, Tail, Tokens, ValueKind};
+use super::value::WrittenValue;
 use super::{Context, time};
 use crate::error::Error;
 use crate::owners::{Noting, Owners, Skips};
@@ -148,51 +149,27 @@ impl<'a> LayerEvent<'a> {
     }
 
     /// Calls `visit` for each argument.
-    pub(in crate::formats) fn each_argument(self, mut visit: impl FnMut(&[u8], MemberValue<'_>)) {
+    pub(in crate::formats) fn each_argument(self, mut visit: impl FnMut(&[u8], WrittenValue<'_>)) {
         let EventBytes { event, bytes, .. } = self.0;
         for member in &event.members {
-            visit(&bytes_of(bytes, member.key), MemberValue { raw: member.value, bytes });
+            visit(&bytes_of(bytes, member.key), WrittenValue { raw: member.value, bytes });
         }
     }
 
     /// Calls `visit` for each key that Trace Event does not define, and for the category.
-    pub(in crate::formats) fn each_extra(self, mut visit: impl FnMut(&[u8], MemberValue<'_>)) {
+    pub(in crate::formats) fn each_extra(self, mut visit: impl FnMut(&[u8], WrittenValue<'_>)) {
         let EventBytes { event, bytes, .. } = self.0;
         if event.cat.is_present() {
-            visit(b"cat", MemberValue { raw: event.cat, bytes });
+            visit(b"cat", WrittenValue { raw: event.cat, bytes });
         }
         for member in &event.extras {
-            visit(&bytes_of(bytes, member.key), MemberValue { raw: member.value, bytes });
+            visit(&bytes_of(bytes, member.key), WrittenValue { raw: member.value, bytes });
         }
-    }
-}
-
-/// A value of an event's key.
-#[derive(Clone, Copy)]
-pub(in crate::formats) struct MemberValue<'a> {
-    raw: Raw,
-    bytes: &'a [u8],
-}
-
-impl<'a> MemberValue<'a> {
-    /// Kind of the value.
-    pub(in crate::formats) fn kind(self) -> ValueKind {
-        self.raw.kind()
-    }
-
-    /// The value as written; a text without its quotes.
-    pub(in crate::formats) fn written(self) -> &'a [u8] {
-        self.raw.of(self.bytes)
-    }
-
-    /// The value as text: strings with their escapes decoded, other values as written.
-    pub(in crate::formats) fn text(self) -> Cow<'a, str> {
-        text_of(self.bytes, self.raw)
     }
 }
 
 /// Calls `visit` for each member of an object, from the bytes inside it.
-pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8], MemberValue<'_>)) {
+pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8], WrittenValue<'_>)) {
     let mut tokens = Tokens::new(inside, Tail::Closed);
     if tokens.peek() != Ok(b'{') {
         return;
@@ -203,8 +180,17 @@ pub(in crate::formats) fn each_member(inside: &[u8], mut visit: impl FnMut(&[u8]
         && let Ok(key) = tokens.key()
         && let Ok(raw) = tokens.value()
     {
-        visit(&bytes_of(inside, key), MemberValue { raw, bytes: inside });
+        visit(&bytes_of(inside, key), WrittenValue { raw, bytes: inside });
     }
+}
+
+/// A document with some of the events of a file.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::formats) struct EventDocument<'p> {
+    pub(in crate::formats) bytes: &'p [u8],
+    /// Places of the events: the offset in the document from which on they hold, ascending, and the
+    /// offset in the file.
+    pub(in crate::formats) places: &'p [(u64, u64)],
 }
 
 /// Reads several files of one rank through a layer.
@@ -270,17 +256,15 @@ impl<'s> LayerSession<'s> {
         TraceDocument::new(Scan::over(bytes, progress), over, work).without(skips).read()
     }
 
-    /// Reads a piece of the file through the layer: a document with some of its events. `places`
-    /// are those of the events: the offset in the document from which on they hold, ascending, and
-    /// the offset in the file.
+    /// Reads a piece of the file through the layer.
     pub(in crate::formats) fn read_piece(
         &mut self,
-        (bytes, places): (&[u8], &[(u64, u64)]),
+        piece: EventDocument<'_>,
         layer: &mut dyn Layer,
     ) -> Result<(), Error> {
         let work = self.work;
         let over = self.over(layer);
-        TraceDocument::new(Scan::over(bytes, &mut |_| {}), over, work).placed(places).read()
+        TraceDocument::new(Scan::over(piece.bytes, &mut |_| {}), over, work).placed(piece.places).read()
     }
 
     /// The reader of the file.
@@ -332,7 +316,7 @@ impl<'s> EventReceiver<'s> for Layered<'_, 's> {
         self.reader.event_count()
     }
 
-    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+    fn metadata(&mut self, key: &str, value: WrittenValue<'_>, offset: u64) -> Result<()> {
         self.cut();
         self.files.key(key);
         self.reader.metadata(key, value, offset)

@@ -6,7 +6,7 @@
 
 use nprof_engine::exec::{Exec, conveyor};
 
-use super::event::{Event, EventBytes, Parser};
+use super::event::{EventBytes, EventParts, Parser};
 use super::tokens::{Tail, Tokens};
 use crate::error::Error;
 use crate::owners::Skips;
@@ -115,7 +115,7 @@ impl EventLookahead<'_> {
 #[derive(Debug, Default)]
 pub(super) struct EventBatch {
     /// The events. Entries beyond `spans.len()` are buffers for the next batch.
-    events: Vec<Event>,
+    events: Vec<EventParts>,
     /// Offset in the input and length of each event.
     spans: Vec<(usize, usize)>,
     /// Offset behind the last event.
@@ -158,7 +158,7 @@ impl EventBatch {
         };
         let slot = self.spans.len();
         if slot == self.events.len() {
-            self.events.push(Event::default());
+            self.events.push(EventParts::default());
         }
         let event = &mut self.events[slot];
         event.shrink_to(MAX_SPARE_MEMBERS);

@@ -11,8 +11,8 @@ use super::json;
 use super::number::FieldNumber;
 use super::output::EventOutput;
 use super::text;
-use super::text::text_of;
 use super::tokens::{Raw, Tail, Tokens, ValueKind};
+use super::value::WrittenValue;
 use crate::origin::Sharing;
 use rustc_hash::FxHashMap;
 
@@ -62,35 +62,34 @@ impl Metadata {
         &mut self,
         out: &mut EventOutput<'_>,
         key: &str,
-        value: (Raw, &[u8]),
+        value: WrittenValue<'_>,
         offset: u64,
     ) -> Result<()> {
-        let (raw, bytes) = value;
         match key {
             "schemaVersion" | "deviceProperties" => self.is_kineto = true,
-            "traceName" => self.title = text_of(bytes, raw).into_owned(),
+            "traceName" => self.title = value.text().into_owned(),
             "baseTimeNanoseconds" => {
                 self.is_kineto = true;
-                self.base_ns = integer(raw, bytes);
+                self.base_ns = integer(value.raw, value.bytes);
                 if self.base_ns.is_none() {
                     out.warn(WarningKind::DamagedRecord, "`baseTimeNanoseconds` is not a number", offset);
                 }
             }
             "distributedInfo" => {
                 self.is_kineto = true;
-                self.rank = member(raw, bytes, "rank")
-                    .and_then(|(rank, inside)| integer(rank, inside))
+                self.rank = member(value, "rank")
+                    .and_then(|rank| integer(rank.raw, rank.bytes))
                     .and_then(|rank| u32::try_from(rank).ok());
             }
             _ => {}
         }
         let table = side_table(out, "metadata", "Properties that the trace states about itself.")?;
-        let value = TypedValue::new(raw, bytes);
+        let value = TypedValue::new(value);
         row(out, table, &[("key", Value::Text(key)), ("value", value.value())])
     }
 
     /// Takes one stack frame, with its id.
-    pub(super) fn stack_frame(out: &mut EventOutput<'_>, id: &str, value: (Raw, &[u8])) -> Result<()> {
+    pub(super) fn stack_frame(out: &mut EventOutput<'_>, id: &str, value: WrittenValue<'_>) -> Result<()> {
         let table = side_table(out, "stack_frame", "Stack frames that slices refer to with `sf`.")?;
         let mut members = vec![("id".to_owned(), TypedValue::Text(id.to_owned()))];
         collect(value, &mut members);
@@ -98,7 +97,7 @@ impl Metadata {
     }
 
     /// Takes one sample of a sampling profiler.
-    pub(super) fn sample(out: &mut EventOutput<'_>, value: (Raw, &[u8])) -> Result<()> {
+    pub(super) fn sample(out: &mut EventOutput<'_>, value: WrittenValue<'_>) -> Result<()> {
         let table = side_table(out, "sample", "Samples of a sampling profiler.")?;
         let mut members = Vec::new();
         collect(value, &mut members);
@@ -150,22 +149,24 @@ pub(super) fn integer(raw: Raw, bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// A member of an object, with the bytes it is a span of.
-fn member<'a>(object: Raw, bytes: &'a [u8], wanted: &str) -> Option<(Raw, &'a [u8])> {
-    let inside = object.of(bytes);
+/// A member of an object.
+fn member<'a>(object: WrittenValue<'a>, wanted: &str) -> Option<WrittenValue<'a>> {
     let mut found = None;
-    each_member(object, inside, |key, value| {
-        if text_of(inside, key) == wanted {
-            found = Some((value, inside));
+    each_member(object, |key, value| {
+        if key.text() == wanted {
+            found = Some(value);
         }
     });
     found
 }
 
-fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
+/// Calls `visit` for each key and value of an object.
+fn each_member<'a>(object: WrittenValue<'a>, mut visit: impl FnMut(WrittenValue<'a>, WrittenValue<'a>)) {
     if object.kind() != ValueKind::Object {
         return;
     }
+    let inside = object.written();
+    let of = |raw: Raw| WrittenValue { raw, bytes: inside };
     let mut tokens = Tokens::new(inside, Tail::Closed);
     tokens.advance();
     while let Ok((byte, _)) = tokens.peek_item()
@@ -173,7 +174,7 @@ fn each_member(object: Raw, inside: &[u8], mut visit: impl FnMut(Raw, Raw)) {
         && let Ok(key) = tokens.key()
         && let Ok(value) = tokens.value()
     {
-        visit(key, value);
+        visit(of(key), of(value));
     }
 }
 
@@ -190,7 +191,8 @@ enum TypedValue {
 }
 
 impl TypedValue {
-    fn new(raw: Raw, bytes: &[u8]) -> Self {
+    fn new(value: WrittenValue<'_>) -> Self {
+        let WrittenValue { raw, bytes } = value;
         let number = FieldNumber::parse(raw.of(bytes)).filter(|_| raw.kind() == ValueKind::Number);
         match (raw.kind(), number) {
             (ValueKind::True, _) => Self::Bool(true),
@@ -225,7 +227,7 @@ impl TypedValue {
 
 /// Adds the members of an object by name. Another value gets the name `value`. The last of equal
 /// names counts.
-fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, TypedValue)>) {
+fn collect(object: WrittenValue<'_>, members: &mut Vec<(String, TypedValue)>) {
     let mut places: FxHashMap<String, usize> =
         members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
     let mut put = |key: String, value: TypedValue| match places.get(&key) {
@@ -236,13 +238,10 @@ fn collect((object, bytes): (Raw, &[u8]), members: &mut Vec<(String, TypedValue)
         }
     };
     if object.kind() != ValueKind::Object {
-        put("value".to_owned(), TypedValue::new(object, bytes));
+        put("value".to_owned(), TypedValue::new(object));
         return;
     }
-    let inside = object.of(bytes);
-    each_member(object, inside, |key, value| {
-        put(text_of(inside, key).into_owned(), TypedValue::new(value, inside));
-    });
+    each_member(object, |key, value| put(key.text().into_owned(), TypedValue::new(value)));
 }
 
 fn member_row(out: &mut EventOutput<'_>, table: TableId, members: &[(String, TypedValue)]) -> Result<()> {

@@ -61,6 +61,7 @@ mod text;
 mod thread;
 mod time;
 mod track;
+pub(super) mod value;
 
 use std::io::Read;
 

@@ -8,7 +8,8 @@ use nprof_engine::base::Result;
 use nprof_engine::model::{SliceForm, WarningKind};
 use nprof_engine::spill::Scratch;
 
-use super::event::{Event, EventBytes, EventMember, Parser};
+use super::event::{EventBytes, EventMember, EventParts, Parser};
+use super::field::HintedKey;
 use super::output::{EventOutput, EventTable};
 use super::slice_flow;
 use super::tokens::{Tail, Tokens};
@@ -33,13 +34,13 @@ const PIECE_LEN: usize = 1 << 20;
 /// A copy of an event.
 #[derive(Debug, Default)]
 struct Copied {
-    event: Event,
+    event: EventParts,
     bytes: Vec<u8>,
 }
 
 impl Copied {
     /// Bytes of memory that a copy counts as.
-    fn cost(event: &Event, bytes: &[u8]) -> usize {
+    fn cost(event: &EventParts, bytes: &[u8]) -> usize {
         let members = event.members.len() + event.extras.len();
         bytes.len() + size_of::<Self>() + members * size_of::<EventMember>() + OVERHEAD_LEN
     }
@@ -238,21 +239,19 @@ pub(super) fn emit_pair(
     end: EventBytes<'_>,
     end_ps: i64,
 ) -> Result<()> {
-    let &FetchedEvent { time_ps, track, .. } = begin;
-    let begin = begin.seen();
+    let (start, begin) = (begin.at(), begin.seen());
     out.start_row();
     out.add_event(of, begin)?;
     // The track of a thread tells process and thread, unless several share it.
-    if of == EventTable::Asyncs || out.tracks.is_shared(track) {
-        out.add_place(of, begin, track)?;
+    if of == EventTable::Asyncs || out.tracks.is_shared(start.track) {
+        out.add_place(of, begin, start.track)?;
     }
     out.add_end(of, begin, end)?;
-    let duration_ps = in_range(out, end_ps.checked_sub(time_ps), end.offset);
-    let span = (time_ps, duration_ps);
+    let duration_ps = in_range(out, end_ps.checked_sub(start.time_ps), end.offset);
     if !end.event.bind_id.is_present() {
-        return out.emit(track, span, SliceForm::Complete, begin);
+        return out.emit(start, duration_ps, SliceForm::Complete, begin);
     }
-    let key = out.emit_keyed(track, span, SliceForm::Complete, begin)?;
+    let key = out.emit_keyed(start, duration_ps, SliceForm::Complete, begin)?;
     slice_flow::of_slice(out.sink, end, key, end_ps)
 }
 
@@ -273,17 +272,17 @@ pub(super) fn emit_unfinished(
     out: &mut EventOutput<'_>,
     of: EventTable,
     seen: EventBytes<'_>,
-    TimeOnTrack { track, time_ps: start_ps }: TimeOnTrack,
+    start: TimeOnTrack,
 ) -> Result<()> {
     out.start_row();
     out.add_event(of, seen)?;
     if seen.event.dur.is_present() {
-        out.add(of, super::field::KeyLevel::Event, b"dur", (seen.bytes, seen.event.dur), seen.offset)?;
+        out.add(of, HintedKey::of_event(b"dur"), seen.event.dur, seen)?;
     }
-    out.add_place(of, seen, track)?;
-    let last_ps = out.tracks.last_ps(track).max(start_ps);
-    let duration_ps = in_range(out, last_ps.checked_sub(start_ps), seen.offset);
-    out.emit(track, (start_ps, duration_ps), SliceForm::Unfinished, seen)
+    out.add_place(of, seen, start.track)?;
+    let last_ps = out.tracks.last_ps(start.track).max(start.time_ps);
+    let duration_ps = in_range(out, last_ps.checked_sub(start.time_ps), seen.offset);
+    out.emit(start, duration_ps, SliceForm::Unfinished, seen)
 }
 
 /// Emits an end without a begin as an instant, and counts it.
@@ -291,12 +290,12 @@ pub(super) fn emit_unpaired_end(
     out: &mut EventOutput<'_>,
     of: EventTable,
     seen: EventBytes<'_>,
-    TimeOnTrack { track, time_ps }: TimeOnTrack,
+    at: TimeOnTrack,
 ) -> Result<()> {
     out.warn(WarningKind::Unpaired, "an end without a begin; kept as an instant", seen.offset);
     out.start_row();
     out.add_event(of, seen)?;
     out.add_text(of, "ph", &seen.phase())?;
-    out.add_place(of, seen, track)?;
-    out.emit(track, (time_ps, 0), SliceForm::Instant, seen)
+    out.add_place(of, seen, at.track)?;
+    out.emit(at, 0, SliceForm::Instant, seen)
 }

@@ -5,14 +5,15 @@ use nprof_engine::model::{FieldSpec, Sink, TableId, TableKind, TableSpec, Unit, 
 
 use super::Context;
 use super::clock::TraceClock;
-use super::event::{Event, EventBytes};
-use super::field::{EventRow, KeyLevel, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
-use super::shape::{MAX_STEPS, NONE};
+use super::event::{EventBytes, EventParts};
+use super::field::{EventRow, HintedKey, KeyLevel, SideFields, TOO_MANY_KEYS, TableFields, ValueChange};
+use super::shape::MAX_STEPS;
 use super::side_table::SideTable;
 use super::text::bytes_of;
 use super::time::NoTime;
 use super::tokens::{Raw, Tail, Tokens, ValueKind};
 use super::track::{Id, TraceTracks, TrackIndex, TrackTables};
+use super::value::WrittenValue;
 use crate::formats::room::FieldBuffer;
 
 mod emission;
@@ -64,8 +65,8 @@ pub(super) struct EventOutput<'s> {
 const OWN_KEYS: [&[u8]; 8] = [b"cat", b"id", b"id2", b"scope", b"bind_id", b"flow_in", b"flow_out", b"bp"];
 
 /// Values of [`OWN_KEYS`].
-fn own(event: &Event) -> [Raw; OWN_KEYS.len()] {
-    let Event { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
+fn own(event: &EventParts) -> [Raw; OWN_KEYS.len()] {
+    let EventParts { cat, id, id2, scope, bind_id, flow_in, flow_out, bp, .. } = *event;
     [cat, id, id2, scope, bind_id, flow_in, flow_out, bp]
 }
 
@@ -205,6 +206,7 @@ impl<'s> EventOutput<'s> {
             return Ok(());
         }
         let inside = [b"{", &*std::mem::take(&mut self.more), b"}"].concat();
+        let more = EventBytes { bytes: &inside, ..seen };
         let mut tokens = Tokens::new(&inside, Tail::Closed);
         tokens.advance();
         while let Ok((byte, _)) = tokens.peek_item()
@@ -212,7 +214,7 @@ impl<'s> EventOutput<'s> {
             && let Ok(key) = tokens.key()
             && let Ok(value) = tokens.value()
         {
-            self.add(of, KeyLevel::Argument, key.of(&inside), (&inside, value), seen.offset)?;
+            self.add(of, HintedKey::new(KeyLevel::Argument, key.of(&inside)), value, more)?;
         }
         Ok(())
     }
@@ -232,23 +234,19 @@ impl<'s> EventOutput<'s> {
         // These hints follow the ones from the shapes of events.
         for ((key, value), hint) in OWN_KEYS.into_iter().zip(own(event)).zip(MAX_STEPS as u32..) {
             if value.is_present() {
-                self.add_hinted(of, (KeyLevel::Event, key, hint), (seen.bytes, value), seen.offset)?;
+                self.add(of, HintedKey { level: KeyLevel::Event, text: key, hint }, value, seen)?;
             }
         }
         if has_odd_dur {
-            self.add(of, KeyLevel::Event, b"dur", (seen.bytes, event.dur), seen.offset)?;
+            self.add(of, HintedKey::of_event(b"dur"), event.dur, seen)?;
         }
         if has_odd_scope {
-            self.add(of, KeyLevel::Event, b"s", (seen.bytes, event.s), seen.offset)?;
+            self.add(of, HintedKey::of_event(b"s"), event.s, seen)?;
         }
         for member in &event.extras {
             let key = bytes_of(seen.bytes, member.key);
-            self.add_hinted(
-                of,
-                (KeyLevel::Event, &key, member.hint),
-                (seen.bytes, member.value),
-                seen.offset,
-            )?;
+            let key = HintedKey { level: KeyLevel::Event, text: &key, hint: member.hint };
+            self.add(of, key, member.value, seen)?;
         }
         self.add_arguments(of, seen)?;
         if is_plain {
@@ -317,7 +315,7 @@ impl<'s> EventOutput<'s> {
             [(b"pid", seen.event.pid, same_process), (b"tid", seen.event.tid, same_thread)];
         for (key, value, is_told) in places {
             if !is_told && !matches!(value.kind(), ValueKind::Absent | ValueKind::Null) {
-                self.add(of, KeyLevel::Event, key, (seen.bytes, value), seen.offset)?;
+                self.add(of, HintedKey::of_event(key), value, seen)?;
             }
         }
         Ok(())
@@ -336,7 +334,7 @@ impl<'s> EventOutput<'s> {
         let own: [(&[u8], Raw, Raw); 2] = [(b"name", first.name, last.name), (b"cat", first.cat, last.cat)];
         for (key, before, after) in own {
             if after.is_present() && !is_same(before, after) && begin.text(before) != end.text(after) {
-                self.add(of, KeyLevel::End, key, (end.bytes, after), end.offset)?;
+                self.add(of, HintedKey::new(KeyLevel::End, key), after, end)?;
             }
         }
         let places: [(&[u8], Raw, Raw); 2] = [(b"pid", first.pid, last.pid), (b"tid", first.tid, last.tid)];
@@ -345,7 +343,7 @@ impl<'s> EventOutput<'s> {
             let is_other =
                 || !is_same(before, after) && Id::new(before, begin.bytes) != Id::new(after, end.bytes);
             if is_given && is_other() {
-                self.add(of, KeyLevel::End, key, (end.bytes, after), end.offset)?;
+                self.add(of, HintedKey::new(KeyLevel::End, key), after, end)?;
             }
         }
         for member in &last.extras {
@@ -355,7 +353,7 @@ impl<'s> EventOutput<'s> {
                     && other.value.of(begin.bytes) == member.value.of(end.bytes)
             });
             if !same {
-                self.add(of, KeyLevel::End, &key, (end.bytes, member.value), end.offset)?;
+                self.add(of, HintedKey::new(KeyLevel::End, &key), member.value, end)?;
             }
         }
         self.row.end();
@@ -368,8 +366,8 @@ impl<'s> EventOutput<'s> {
             ValueKind::Object => {
                 for member in &seen.event.members {
                     let key = bytes_of(seen.bytes, member.key);
-                    let key = (KeyLevel::Argument, &*key, member.hint);
-                    self.add_hinted(of, key, (seen.bytes, member.value), seen.offset)?;
+                    let key = HintedKey { level: KeyLevel::Argument, text: &key, hint: member.hint };
+                    self.add(of, key, member.value, seen)?;
                 }
             }
             _ => {
@@ -378,39 +376,28 @@ impl<'s> EventOutput<'s> {
                     "`args` is not an object; kept as one value",
                     seen.offset,
                 );
-                self.add(of, KeyLevel::Event, b"args", (seen.bytes, seen.event.args), seen.offset)?;
+                self.add(of, HintedKey::of_event(b"args"), seen.event.args, seen)?;
             }
         }
         Ok(())
     }
 
-    /// Adds one field.
+    /// Adds one field of an event.
     pub(super) fn add(
         &mut self,
         of: EventTable,
-        level: KeyLevel,
-        key: &[u8],
-        value: (&[u8], Raw),
-        offset: u64,
-    ) -> Result<()> {
-        self.add_hinted(of, (level, key, NONE), value, offset)
-    }
-
-    /// Adds a field whose key has a hint.
-    fn add_hinted(
-        &mut self,
-        of: EventTable,
-        key: (KeyLevel, &[u8], u32),
-        value: (&[u8], Raw),
-        offset: u64,
+        key: HintedKey<'_>,
+        value: Raw,
+        seen: EventBytes<'_>,
     ) -> Result<()> {
         let fields = match of {
             EventTable::Slices => &mut self.slices,
             EventTable::Asyncs => &mut self.asyncs,
             EventTable::Samples => &mut self.samples,
         };
+        let value = WrittenValue { raw: value, bytes: seen.bytes };
         let kept = self.row.put(self.sink, fields, key, value)?;
-        self.note(kept, offset);
+        self.note(kept, seen.offset);
         Ok(())
     }
 

@@ -14,8 +14,8 @@ use super::metadata::{self, Metadata};
 use super::output::{EventOutput, EventTable};
 use super::text::bytes_of;
 use super::thread::RecentThreads;
-use super::tokens::Raw;
 use super::track::{Id, TimeOnTrack, TrackIndex, TrackRole};
+use super::value::WrittenValue;
 use super::{counter, flow};
 
 /// State of reading: open slices, names, and facts about the rank.
@@ -135,7 +135,7 @@ impl<'s> TraceEventReader<'s> {
             self.out.add_text(EventTable::Slices, "ph", phase)?;
         }
         self.out.add_place(EventTable::Slices, seen, track)?;
-        self.out.emit(track, (time_ps, 0), SliceForm::Instant, seen)?;
+        self.out.emit(TimeOnTrack { track, time_ps }, 0, SliceForm::Instant, seen)?;
         self.memory.instant(&mut self.out, seen, time_ps)
     }
 
@@ -182,7 +182,7 @@ impl<'s> EventReceiver<'s> for TraceEventReader<'s> {
         self.event_count
     }
 
-    fn metadata(&mut self, key: &str, value: (Raw, &[u8]), offset: u64) -> Result<()> {
+    fn metadata(&mut self, key: &str, value: WrittenValue<'_>, offset: u64) -> Result<()> {
         self.metadata.key(&mut self.out, key, value, offset)
     }
 

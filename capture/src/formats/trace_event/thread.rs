@@ -64,14 +64,14 @@ fn place([pid, tid]: &[ThreadToken; 2]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::event::{Event, Parser};
+    use super::super::event::{EventParts, Parser};
     use super::super::tokens::{Tail, Tokens};
     use super::*;
 
     /// The token of a value as text.
     fn token_of(value: &str) -> Option<ThreadToken> {
         let bytes = format!("{{\"pid\":{value}}}").into_bytes();
-        let mut event = Event::default();
+        let mut event = EventParts::default();
         Parser::default().parse(&mut event, &mut Tokens::new(&bytes, Tail::Closed)).unwrap();
         token(event.pid, &bytes)
     }

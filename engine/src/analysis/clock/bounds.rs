@@ -10,6 +10,7 @@
 
 use super::RankClock;
 use super::causality::Causality;
+use super::sample::SampledJob;
 use crate::analysis::{Instances, Job};
 use crate::base::{Result, Time};
 use crate::exec::Cancel;
@@ -165,23 +166,21 @@ impl Envelope {
     }
 }
 
-/// Finds the bounds. `some` are instances that show most of what is certain: they come first,
-/// because all instances of a large job take long.
-pub(super) fn certain(
-    job: &Job,
-    (instances, some): (&Instances, &[u32]),
-    (reference, is_certain): (usize, Vec<bool>),
-    cancel: Cancel<'_>,
-) -> Result<Bounds> {
+/// Finds the bounds. `is_certain` says which ranks' matches with the reference are certain. The
+/// sample shows most of what is certain: it comes first, because all instances of a large job take
+/// long.
+pub(super) fn certain(of: SampledJob<'_>, is_certain: Vec<bool>, cancel: Cancel<'_>) -> Result<Bounds> {
+    let SampledJob { job, instances, sample } = of;
     let mut ranks: Vec<Envelope> = (0..job.ranks.len()).map(|rank| Envelope::of(job, rank)).collect();
     let is_reference: Vec<bool> =
-        job.clocks.iter().map(|clock| job.clocks.get(reference) == Some(clock)).collect();
+        job.clocks.iter().map(|clock| job.clocks.get(sample.reference) == Some(clock)).collect();
     for (of, _) in ranks.iter_mut().zip(&is_reference).filter(|(_, is_reference)| **is_reference) {
         (of.low, of.high, of.slopes) = (vec![0; PARTS], vec![0; PARTS], (0.0, 0.0));
     }
     let mut bounds = Bounds { ranks, is_reference, is_certain };
     let all = Causality::certain(job, instances, cancel)?;
-    let some: Vec<u32> = some.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
+    let some: Vec<u32> =
+        sample.instances.iter().copied().filter(|at| all.binary_search(at).is_ok()).collect();
     let step_ps = step_ps(job);
     for _ in 0..ROUNDS {
         bounds.tighten(job, instances, &some, step_ps, cancel)?;

@@ -7,7 +7,7 @@
 use super::ClockVerdict;
 use super::bounds::{Bounds, step_ps};
 use super::line::{ClockLine, PROOF, WeightedPoint, resistant, slope_of, weight_of, weighted_median};
-use super::sample::OperationSample;
+use super::sample::{OperationSample, SampledJob};
 use super::solve::{GroupLevel, levels, misfit};
 use crate::analysis::islands::Islands;
 use crate::analysis::{Group, InstanceCall, Instances, Job};
@@ -90,13 +90,8 @@ pub(in crate::analysis) fn tree(
 }
 
 /// Improves the lines until nothing changes.
-pub(super) fn fit(
-    job: &Job,
-    of: (&Instances, &OperationSample),
-    start: Vec<ClockLine>,
-    cancel: Cancel<'_>,
-) -> Result<Estimate> {
-    let sample = of.1;
+pub(super) fn fit(of: SampledJob<'_>, start: Vec<ClockLine>, cancel: Cancel<'_>) -> Result<Estimate> {
+    let SampledJob { job, sample, .. } = of;
     let mut lines = start;
     let spans = spans(job, sample.of_rank.iter().map(|calls| calls.iter().map(|(_, end)| *end)));
     for at in 0..lines.len() {
@@ -114,8 +109,8 @@ pub(super) fn fit(
     estimate.anchor(job);
     let step = step_ps(job) as f64;
     for _ in 0..MOST_DRIFT_ROUNDS {
-        estimate.settle(job, of, step, cancel)?;
-        if !estimate.drift(job, of, step, cancel)? {
+        estimate.settle(of, step, cancel)?;
+        if !estimate.drift(of, step, cancel)? {
             break;
         }
     }
@@ -164,12 +159,8 @@ impl Estimate {
     }
 
     /// The difference of each call to the median end of its operation.
-    fn points(
-        &self,
-        job: &Job,
-        (instances, sample): (&Instances, &OperationSample),
-        cancel: Cancel<'_>,
-    ) -> Result<Vec<Vec<WeightedPoint>>> {
+    fn points(&self, of: SampledJob<'_>, cancel: Cancel<'_>) -> Result<Vec<Vec<WeightedPoint>>> {
+        let SampledJob { job, instances, sample } = of;
         let (mut ends, mut middles) = (Vec::new(), Vec::with_capacity(sample.instances.len()));
         for &at in &sample.instances {
             cancel.check()?;
@@ -194,18 +185,12 @@ impl Estimate {
     }
 
     /// Moves the offsets until they stay.
-    fn settle(
-        &mut self,
-        job: &Job,
-        of: (&Instances, &OperationSample),
-        step: f64,
-        cancel: Cancel<'_>,
-    ) -> Result<()> {
+    fn settle(&mut self, of: SampledJob<'_>, step: f64, cancel: Cancel<'_>) -> Result<()> {
         let exact = (0.05 * step).max(1.0);
         for _ in 0..MOST_SWEEPS {
-            let points = self.points(job, of, cancel)?;
+            let points = self.points(of, cancel)?;
             let level = |points: &[WeightedPoint]| shown_by(points).map(|shown| (shown.level, shown.weight));
-            let (_, moves) = self.solved(job, &points, level, cancel)?;
+            let (_, moves) = self.solved(of.job, &points, level, cancel)?;
             let mut most = 0.0_f64;
             for (line, shift) in self.lines.iter_mut().zip(&moves) {
                 line.offset_ps += shift;
@@ -215,7 +200,7 @@ impl Estimate {
                 break;
             }
         }
-        let points = self.points(job, of, cancel)?;
+        let points = self.points(of, cancel)?;
         for (residual, points) in self.residuals.iter_mut().zip(&points) {
             let mut off: Vec<(f64, f64)> =
                 points.iter().map(|point| (point.difference_ps.abs(), 1.0)).collect();
@@ -226,15 +211,9 @@ impl Estimate {
 
     /// Adds the drifts that the residuals prove: with them the slopes in all groups fit together
     /// far better than by chance. Returns whether there are any.
-    fn drift(
-        &mut self,
-        job: &Job,
-        of: (&Instances, &OperationSample),
-        step: f64,
-        cancel: Cancel<'_>,
-    ) -> Result<bool> {
-        let points = self.points(job, of, cancel)?;
-        let ranks = self.lines.len();
+    fn drift(&mut self, of: SampledJob<'_>, step: f64, cancel: Cancel<'_>) -> Result<bool> {
+        let points = self.points(of, cancel)?;
+        let (job, ranks) = (of.job, self.lines.len());
         let (entries, slopes) = self.solved(job, &points, slope_by, cancel)?;
         let stated: Vec<bool> = job.groups.iter().map(Group::is_stated).collect();
         let flat = misfit(&entries, &stated, &vec![0.0; ranks]);

@@ -83,11 +83,11 @@ pub(super) fn find(
 ) -> Result<(JobClocks, Vec<ClockLine>)> {
     let sample = sample::of(job, instances, islands, cancel)?;
     let reference = sample.reference;
-    let estimated = estimate::fit(job, (instances, &sample), start, cancel)?;
+    let sampled = sample::SampledJob { job, instances, sample: &sample };
+    let estimated = estimate::fit(sampled, start, cancel)?;
     let is_certain = |rank: usize| islands.are_certain(rank, reference);
     let is_certain: Vec<bool> = (0..job.ranks.len()).map(is_certain).collect();
-    let some = (instances, &sample.instances[..]);
-    let bounds = bounds::certain(job, some, (reference, is_certain.clone()), cancel)?;
+    let bounds = bounds::certain(sampled, is_certain.clone(), cancel)?;
     let (verdict, lines) = estimated.verdict(job, &sample, &bounds);
     let limits: Vec<(Option<i64>, Option<i64>)> = limits(job, &bounds, &lines);
     let has_open = limits.iter().any(|limits| matches!(limits, (None, _) | (_, None)));

@@ -26,6 +26,14 @@ pub(super) struct OperationSample {
     pub(super) reference: usize,
 }
 
+/// A job with the sample of its operations that decides about its clocks.
+#[derive(Clone, Copy)]
+pub(super) struct SampledJob<'a> {
+    pub(super) job: &'a Job,
+    pub(super) instances: &'a Instances,
+    pub(super) sample: &'a OperationSample,
+}
+
 /// Whether all members of an instance wait for each other.
 pub(super) fn is_meeting(job: &Job, instances: &Instances, at: usize) -> bool {
     instances.count(at) > 1

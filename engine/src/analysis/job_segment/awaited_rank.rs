@@ -2,6 +2,7 @@
 
 use crate::analysis::arrival::Arrival;
 use crate::analysis::{Job, Report};
+use crate::base::Interval;
 use crate::model::{CollectiveKind, WaitingRanks};
 
 /// An awaited arrival.
@@ -44,10 +45,10 @@ impl Awaited {
     }
 
     /// End of the wait of a call: its start if it does not wait.
-    pub(super) fn until(&self, rank: usize, (start_ps, end_ps): (i64, i64)) -> i64 {
+    pub(super) fn until(&self, rank: usize, call: Interval) -> i64 {
         if rank == self.rank || self.only.is_some_and(|only| only != rank) {
-            return start_ps;
+            return call.start.0;
         }
-        self.came_ps.clamp(start_ps, end_ps.max(start_ps))
+        self.came_ps.clamp(call.start.0, call.end.0)
     }
 }

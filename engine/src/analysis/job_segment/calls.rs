@@ -4,7 +4,7 @@ use super::awaited_rank::Awaited;
 use super::names::SegmentNames;
 use super::{shown, span_of};
 use crate::analysis::{Job, Report};
-use crate::base::Result;
+use crate::base::{Interval, Result};
 use crate::makers::job::schema::Call;
 use crate::model::{NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
@@ -28,14 +28,15 @@ impl CallWriter<'_> {
         awaited: Option<Awaited>,
     ) -> Result<()> {
         let calls = &self.job.ranks[rank].calls;
-        let (start, end) = span_of(self.job, self.report, rank, call);
-        let until = awaited.map_or(start, |awaited| awaited.until(rank, (start, end)));
-        let [start, until, end] = [start, until, end].map(shown);
+        let span = span_of(self.job, self.report, rank, call);
+        let until = awaited.map_or(span.start.0, |awaited| awaited.until(rank, span));
+        let [start, until, end] = [span.start.0, until, span.end.0].map(shown);
         let name = self.names.kinds[calls.signatures[call] as usize].0;
         if let Some(awaited) = awaited.filter(|_| until > start) {
-            self.slice(rank, call, track, number, (start, until), self.names.waits[awaited.rank])?;
+            let waiting = Interval::new(start, until);
+            self.slice(rank, call, track, number, waiting, self.names.waits[awaited.rank])?;
         }
-        self.slice(rank, call, track, number, (until, end), name)
+        self.slice(rank, call, track, number, Interval::new(until, end), name)
     }
 
     fn slice(
@@ -44,7 +45,7 @@ impl CallWriter<'_> {
         call: usize,
         track: TrackId,
         number: u32,
-        (start_ps, end_ps): (i64, i64),
+        during: Interval,
         name: NameId,
     ) -> Result<()> {
         let rank = &self.job.ranks[rank];
@@ -53,7 +54,7 @@ impl CallWriter<'_> {
             (self.of.rank, Value::Int(rank.rank.into())),
             (self.of.row, Value::Int(rank.calls.rows[call].into())),
         ];
-        let duration_ps = end_ps.saturating_sub(start_ps);
+        let (start_ps, duration_ps) = (during.start.0, during.duration_ps());
         let form = SliceForm::Complete;
         self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields })?;
         Ok(())

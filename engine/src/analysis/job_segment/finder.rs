@@ -86,7 +86,7 @@ pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<O
     let at = slice::read(segment, row)?;
     let Some(number) = OperationFinder::new(segment, name)?.number_of(row)? else { return Ok(None) };
     let only = (name == OPERATIONS.name).then_some(track);
-    operation_of(segment, number, (at.slice.start_ps, at.end_ps()), only)
+    operation_of(segment, number, Interval::new(at.slice.start_ps, at.end_ps()), only)
 }
 
 /// The operation with this number, of which a slice or a call has these times. `only` is its track,
@@ -94,12 +94,12 @@ pub(super) fn operation_at<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<O
 pub(super) fn operation_of<B: Bytes>(
     segment: &Segment<B>,
     number: i64,
-    (start_ps, end_ps): (i64, i64),
+    during: Interval,
     only: Option<TrackId>,
 ) -> Result<Option<WholeOperation>> {
     let operations = OperationFinder::new(segment, OPERATIONS.name)?;
     for track in operations.tracks().filter(|track| only.is_none_or(|only| only == *track)) {
-        let parts = operations.parts(track, number, span(start_ps, end_ps))?;
+        let parts = operations.parts(track, number, span(during.start.0, during.end.0))?;
         let Some(part) = parts.last() else { continue };
         // The wait comes right before the transfer, and only the transfer has all fields.
         let whole = operations.parts(track, number, span(part.start_ps, part.end_ps))?;

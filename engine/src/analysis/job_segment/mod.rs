@@ -19,9 +19,10 @@ mod tracks;
 
 use self::awaited_rank::Awaited;
 use self::names::SegmentNames;
-use self::tracks::SegmentTracks;
+use self::schedule::ScheduleFacts;
+use self::tracks::{SegmentTables, SegmentTracks};
 use super::{Job, Report, steps};
-use crate::base::{Result, Time};
+use crate::base::{Interval, Result, Time};
 use crate::exec::Cancel;
 use crate::makers::job::SOURCE;
 use crate::makers::job::schema::{Call, Computation, Operation};
@@ -51,10 +52,10 @@ fn shown(ps: i64) -> i64 {
 }
 
 /// Start and end of a call on the shared clock, in picoseconds.
-fn span_of(job: &Job, report: &Report, rank: usize, call: usize) -> (i64, i64) {
+fn span_of(job: &Job, report: &Report, rank: usize, call: usize) -> Interval {
     let (calls, clock) = (&job.ranks[rank].calls, &report.used[rank]);
-    let start = clock.to_shared(Time(calls.starts_ps[call])).0;
-    (start, clock.to_shared(Time(calls.end_ps(call))).0.max(start))
+    let shared_ps = |local_ps: i64| clock.to_shared(Time(local_ps)).0;
+    Interval::new(shared_ps(calls.starts_ps[call]), shared_ps(calls.end_ps(call)))
 }
 
 /// The operations in the order of their first arrivals.
@@ -97,7 +98,8 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
         .collect::<Result<_>>()?;
     let (operation, call) = (Operation::define(sink)?, Call::define(sink)?);
     let computation = Computation::define(sink)?;
-    let tables = (operation.table, call.table, computation.table);
+    let tables =
+        SegmentTables { operations: operation.table, calls: call.table, computation: computation.table };
     let tracks = SegmentTracks::define(job, report, tables, sink)?;
     let names = SegmentNames::define(job, sink)?;
     let mut writer = operations::OperationWriter {
@@ -110,8 +112,16 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
         writer.operation(numbers[at], at, awaited[at])?;
     }
     let by_call = report.instances.by_call(job);
-    let (in_order, usual, key) = ((&*order, &*numbers), (&*awaited, &names), (call.operation, cancel));
-    if let Some(schedule) = schedule::of((job, report), in_order, usual, &by_call, key)? {
+    let facts = ScheduleFacts {
+        job,
+        report,
+        order: &order,
+        numbers: &numbers,
+        awaited: &awaited,
+        names: &names,
+        by_call: &by_call,
+    };
+    if let Some(schedule) = facts.schedule(call.operation, cancel)? {
         sink.schedule(call.table, schedule)?;
     }
     // Rank by rank, so that rows come in their order and need no sorting.

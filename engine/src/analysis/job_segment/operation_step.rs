@@ -1,7 +1,7 @@
 //! Steps from an operation to the one before or after it, of the same communicator and kind.
 
 use super::finder::{OperationFinder, Sense, operation_at, operation_of};
-use crate::base::Result;
+use crate::base::{Interval, Result};
 use crate::makers::job::rank_of;
 use crate::makers::job::schema::{CALLS, OPERATIONS};
 use crate::query::slice;
@@ -19,7 +19,7 @@ pub fn beside<B: Bytes>(segment: &Segment<B>, row: u32, sense: Sense) -> Result<
     while let Some((number, row)) = operations.beside(from.1, from.0, sense)? {
         from = (number, row);
         let at = slice::read(segment, row)?;
-        let times = (at.slice.start_ps, at.end_ps());
+        let times = Interval::new(at.slice.start_ps, at.end_ps());
         let Some(found) = operation_of(segment, number, times, Some(own.track))? else { continue };
         let Some(track) = of_rank else { return Ok(Some(found.row)) };
         if let Some(call) = calls.parts(track, number, found.span)?.last() {

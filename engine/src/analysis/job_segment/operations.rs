@@ -6,7 +6,7 @@ use super::shown;
 use super::tracks::SegmentTracks;
 use crate::analysis::table::rates;
 use crate::analysis::{InstanceReport, Job, Presence, Report, algorithm};
-use crate::base::{Result, clamped, signed};
+use crate::base::{Interval, Result, clamped, signed};
 use crate::makers::job::schema::Operation;
 use crate::model::{FieldId, NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
@@ -32,21 +32,21 @@ impl OperationWriter<'_> {
         let name = names.kinds[signature].0;
         if let Some(awaited) = awaited.filter(|_| last > first && one.wait_ps > 0) {
             let of_wait = [fields[0]];
-            self.slice(track, (first, last), names.waits[awaited.rank], &of_wait)?;
-            self.slice(track, (last, end), name, &fields)
+            self.slice(track, Interval::new(first, last), names.waits[awaited.rank], &of_wait)?;
+            self.slice(track, Interval::new(last, end), name, &fields)
         } else {
-            self.slice(track, (first, end), name, &fields)
+            self.slice(track, Interval::new(first, end), name, &fields)
         }
     }
 
     fn slice(
         &mut self,
         track: TrackId,
-        (start_ps, end_ps): (i64, i64),
+        during: Interval,
         name: NameId,
         fields: &[(FieldId, Value<'_>)],
     ) -> Result<()> {
-        let duration_ps = end_ps.saturating_sub(start_ps);
+        let (start_ps, duration_ps) = (during.start.0, during.duration_ps());
         self.sink.slice(&SliceRecord {
             track,
             start_ps,

@@ -5,7 +5,7 @@ use super::awaited_rank::Awaited;
 use super::names::SegmentNames;
 use super::{shown, span_of};
 use crate::analysis::{InstanceCall, Job, Report};
-use crate::base::{Result, lower_median, most_frequent};
+use crate::base::{Interval, Result, lower_median, most_frequent};
 use crate::exec::Cancel;
 use crate::model::{FieldId, Schedule, ScheduledSlice};
 
@@ -15,58 +15,57 @@ const MIN_CALLS: usize = 4;
 /// Calls of an operation that are looked at for what is usual.
 const SAMPLE: usize = 64;
 
-/// The schedule of the calls. An operation whose ranks wait has three slices: the wait, the
-/// transfer after it, and the transfer of the awaited rank. Other operations have a transfer.
-/// `None` if the operations have too few calls. `order` holds the operations by their numbers, and
-/// `numbers` the numbers from 1 on.
-pub(super) fn of(
-    (job, report): (&Job, &Report),
-    (order, numbers): (&[usize], &[u32]),
-    (awaited, names): (&[Option<Awaited>], &SegmentNames),
-    by_call: &[Vec<u32>],
-    (key, cancel): (FieldId, Cancel<'_>),
-) -> Result<Option<Schedule>> {
-    let calls: usize = by_call.iter().map(Vec::len).sum();
-    if calls < order.len() * MIN_CALLS || order.is_empty() {
-        return Ok(None);
-    }
-    let usual = Usual { job, report, by_call };
-    // Position of the first slice of each operation, by its number.
-    let mut firsts = Vec::with_capacity(order.len());
-    let mut count = 0_u32;
-    for &at in order {
-        firsts.push(count);
-        count += if awaited[at].is_some() { 3 } else { 1 };
-    }
-    let mut slices = Vec::with_capacity(count as usize);
-    for (&at, &first) in order.iter().zip(&firsts) {
-        cancel.check()?;
-        let next = usual.next(at).map_or(first, |next| firsts[numbers[next] as usize - 1]);
-        let name = names.kinds[report.operations[at].signature as usize].0;
-        let (key, end_ps, gap_ps) = (numbers[at].into(), usual.end_ps(at), Some(usual.gap_ps(at)));
-        let transfer = ScheduledSlice { key, name, end_ps, gap_ps, next };
-        let Some(one) = awaited[at] else {
-            slices.push(transfer);
-            continue;
-        };
-        let (name, end_ps) = (names.waits[one.rank], shown(one.came_ps));
-        slices.push(ScheduledSlice { key, name, end_ps, gap_ps, next: first + 1 });
-        slices.push(ScheduledSlice { gap_ps: None, ..transfer });
-        // Without a wait before it, the transfer follows the computation.
-        let gap_ps = usual.gap_of(at, one.rank).or(gap_ps);
-        slices.push(ScheduledSlice { gap_ps, ..transfer });
-    }
-    Ok(Some(Schedule { key, slices }))
+/// Facts about the calls of a job that its schedule is made of.
+pub(super) struct ScheduleFacts<'a> {
+    pub(super) job: &'a Job,
+    pub(super) report: &'a Report,
+    /// The operations by their numbers.
+    pub(super) order: &'a [usize],
+    /// The number of each operation, from 1 on.
+    pub(super) numbers: &'a [u32],
+    pub(super) awaited: &'a [Option<Awaited>],
+    pub(super) names: &'a SegmentNames,
+    /// The operation of each call, by rank.
+    pub(super) by_call: &'a [Vec<u32>],
 }
 
-/// Finds usual times and successors among the calls of an operation.
-struct Usual<'a> {
-    job: &'a Job,
-    report: &'a Report,
-    by_call: &'a [Vec<u32>],
-}
+impl ScheduleFacts<'_> {
+    /// The schedule of the calls. An operation whose ranks wait has three slices: the wait, the
+    /// transfer after it, and the transfer of the awaited rank. Other operations have a transfer.
+    /// `None` if the operations have too few calls.
+    pub(super) fn schedule(&self, key: FieldId, cancel: Cancel<'_>) -> Result<Option<Schedule>> {
+        let calls: usize = self.by_call.iter().map(Vec::len).sum();
+        if calls < self.order.len() * MIN_CALLS || self.order.is_empty() {
+            return Ok(None);
+        }
+        // Position of the first slice of each operation, by its number.
+        let mut firsts = Vec::with_capacity(self.order.len());
+        let mut count = 0_u32;
+        for &at in self.order {
+            firsts.push(count);
+            count += if self.awaited[at].is_some() { 3 } else { 1 };
+        }
+        let mut slices = Vec::with_capacity(count as usize);
+        for (&at, &first) in self.order.iter().zip(&firsts) {
+            cancel.check()?;
+            let next = self.next(at).map_or(first, |next| firsts[self.numbers[next] as usize - 1]);
+            let name = self.names.kinds[self.report.operations[at].signature as usize].0;
+            let (key, end_ps, gap_ps) = (self.numbers[at].into(), self.end_ps(at), Some(self.gap_ps(at)));
+            let transfer = ScheduledSlice { key, name, end_ps, gap_ps, next };
+            let Some(one) = self.awaited[at] else {
+                slices.push(transfer);
+                continue;
+            };
+            let (name, end_ps) = (self.names.waits[one.rank], shown(one.came_ps));
+            slices.push(ScheduledSlice { key, name, end_ps, gap_ps, next: first + 1 });
+            slices.push(ScheduledSlice { gap_ps: None, ..transfer });
+            // Without a wait before it, the transfer follows the computation.
+            let gap_ps = self.gap_of(at, one.rank).or(gap_ps);
+            slices.push(ScheduledSlice { gap_ps, ..transfer });
+        }
+        Ok(Some(Schedule { key, slices }))
+    }
 
-impl Usual<'_> {
     /// Some calls of an operation, evenly spread over its ranks.
     fn sample(&self, at: usize) -> impl Iterator<Item = InstanceCall> + '_ {
         let members = self.report.instances.members(at);
@@ -75,20 +74,20 @@ impl Usual<'_> {
     }
 
     /// Start and end of a call as they are written.
-    fn span(&self, rank: usize, call: usize) -> (i64, i64) {
-        let (start_ps, end_ps) = span_of(self.job, self.report, rank, call);
-        (shown(start_ps), shown(end_ps))
+    fn span(&self, rank: usize, call: usize) -> Interval {
+        let span = span_of(self.job, self.report, rank, call);
+        Interval::new(shown(span.start.0), shown(span.end.0))
     }
 
     fn end_ps(&self, at: usize) -> i64 {
-        let mut ends: Vec<i64> = self.sample(at).map(|one| self.span(one.rank, one.call).1).collect();
+        let mut ends: Vec<i64> = self.sample(at).map(|one| self.span(one.rank, one.call).end.0).collect();
         lower_median(&mut ends)
     }
 
     /// Time from the end of the call before to the call. `None` for the first call of a rank.
     fn gap(&self, one: InstanceCall) -> Option<i64> {
         let before = one.call.checked_sub(1)?;
-        Some(self.span(one.rank, one.call).0.saturating_sub(self.span(one.rank, before).1))
+        Some(self.span(one.rank, one.call).start.0.saturating_sub(self.span(one.rank, before).end.0))
     }
 
     fn gap_ps(&self, at: usize) -> i64 {

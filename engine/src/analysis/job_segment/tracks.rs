@@ -24,12 +24,20 @@ pub(super) struct SegmentTracks {
     pub(super) computation: Vec<Option<TrackId>>,
 }
 
+/// Tables of the tracks of a job segment.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SegmentTables {
+    pub(super) operations: TableId,
+    pub(super) calls: TableId,
+    pub(super) computation: TableId,
+}
+
 impl SegmentTracks {
     /// Defines the tracks.
     pub(super) fn define(
         job: &Job,
         report: &Report,
-        (operations, calls, computation): (TableId, TableId, TableId),
+        tables: SegmentTables,
         sink: &mut dyn Sink,
     ) -> Result<Self> {
         let mut kinds: Vec<(u32, CollectiveKind)> = Vec::new();
@@ -61,7 +69,7 @@ impl SegmentTracks {
                 let title = format!("{} · {}", kind.name(), members(&job.groups[group as usize]));
                 let is_alone = named.len() == 1 && !heading.is_empty();
                 let title = if is_alone { format!("{heading} · {title}") } else { title };
-                let spec = TrackSpec::slices(&title, Some(parent), operations, Nesting::Concurrent, 0);
+                let spec = TrackSpec::slices(&title, Some(parent), tables.operations, Nesting::Concurrent, 0);
                 let spec = spec.showing(Identity { number: Some(group), ..Identity::of(Role::Collectives) });
                 of_kinds.insert((group, kind), sink.track(spec)?);
             }
@@ -70,11 +78,12 @@ impl SegmentTracks {
         let mut ranks = Vec::new();
         for rank in &job.ranks {
             let title = format!("Rank {}", rank.rank);
-            let spec = TrackSpec::slices(&title, Some(all), calls, Nesting::Concurrent, rank.rank.into());
+            let spec =
+                TrackSpec::slices(&title, Some(all), tables.calls, Nesting::Concurrent, rank.rank.into());
             let spec = spec.showing(Identity { number: Some(rank.rank), ..Identity::of(Role::Collectives) });
             ranks.push(sink.track(spec)?);
         }
-        Ok(Self { operations: of_kinds, ranks, computation: loads(job, computation, sink)? })
+        Ok(Self { operations: of_kinds, ranks, computation: loads(job, tables.computation, sink)? })
     }
 }
 

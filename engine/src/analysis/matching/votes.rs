@@ -48,9 +48,9 @@ pub(crate) fn rough_clocks(job: &Job, cancel: Cancel<'_>) -> Result<(Vec<ClockLi
     for (a, b) in pairs(job) {
         cancel.check()?;
         edges.extend(match () {
-            () if job.clocks[a] == job.clocks[b] => Some(same(&calls, (a, b))),
-            () if job.is_timed_by_host(a) && job.is_timed_by_host(b) => edge_of_hosts(&calls, (a, b)),
-            () => edge(&calls, &unstated, (a, b)),
+            () if job.clocks[a] == job.clocks[b] => Some(same(&calls, a, b)),
+            () if job.is_timed_by_host(a) && job.is_timed_by_host(b) => edge_of_hosts(&calls, a, b),
+            () => edge(&calls, &unstated, a, b),
         });
     }
     edges.sort_by_key(|edge| (!edge.is_certain, std::cmp::Reverse(edge.hits), edge.a, edge.b));
@@ -168,14 +168,14 @@ fn is_stated(job: &Job, group: u32) -> bool {
 }
 
 /// The relation of two ranks with one clock.
-fn same(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> RankPair {
-    let (own, others) = of_both(calls, (a, b));
+fn same(calls: &[Vec<CallEnd>], a: usize, b: usize) -> RankPair {
+    let (own, others) = of_both(calls, a, b);
     RankPair { a, b, hits: own.len().min(others.len()), is_certain: true, line: Some(ClockLine::default()) }
 }
 
 /// The relation of two ranks whose calls threads of hosts have timed.
-fn edge_of_hosts(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> Option<RankPair> {
-    let (others, own) = of_both(calls, (a, b));
+fn edge_of_hosts(calls: &[Vec<CallEnd>], a: usize, b: usize) -> Option<RankPair> {
+    let (others, own) = of_both(calls, a, b);
     let is_reverse = own.len() > others.len();
     let (few, many) = if is_reverse { (&others, &own) } else { (&own, &others) };
     match call_order::found(few, many) {
@@ -190,7 +190,7 @@ fn edge_of_hosts(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> Option<RankP
 }
 
 /// The calls of two ranks that can meet.
-fn of_both(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> (Vec<CallEnd>, Vec<CallEnd>) {
+fn of_both(calls: &[Vec<CallEnd>], a: usize, b: usize) -> (Vec<CallEnd>, Vec<CallEnd>) {
     let classes = |rank: usize| calls[rank].iter().map(|call| call.class).collect::<FxHashSet<u32>>();
     let of_both = &classes(a) & &classes(b);
     let common = |rank: usize| -> Vec<CallEnd> {
@@ -201,8 +201,8 @@ fn of_both(calls: &[Vec<CallEnd>], (a, b): (usize, usize)) -> (Vec<CallEnd>, Vec
 
 /// The relation of two ranks. `unstated` are the classes of calls whose groups the trace does not
 /// state.
-fn edge(calls: &[Vec<CallEnd>], unstated: &FxHashSet<u32>, (a, b): (usize, usize)) -> Option<RankPair> {
-    let (others, own) = of_both(calls, (a, b));
+fn edge(calls: &[Vec<CallEnd>], unstated: &FxHashSet<u32>, a: usize, b: usize) -> Option<RankPair> {
+    let (others, own) = of_both(calls, a, b);
     // The rank with fewer calls is followed: the other one recorded what it met, but not the
     // reverse.
     let is_reverse = own.len() > others.len();
@@ -275,7 +275,7 @@ mod tests {
     fn the_true_difference_gets_the_votes_although_calls_are_lost() {
         for shift in [0, 48_000_000_000, -31_234_567_890, 3_600_000_000_000_000] {
             let ranks = [calls(0, 11), calls(shift, 7)];
-            let edge = edge(&ranks, &FxHashSet::default(), (0, 1)).unwrap();
+            let edge = edge(&ranks, &FxHashSet::default(), 0, 1).unwrap();
             assert!(edge.hits > 200, "{shift}: {} hits", edge.hits);
             let off = edge.line.unwrap().shift(ranks[1][5].end_ps) + shift as f64;
             assert!(off.abs() < 1e6, "{shift}: {off} ps off");

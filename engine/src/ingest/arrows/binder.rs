@@ -1,5 +1,6 @@
 //! Binds flow points to slices while the rows of a track pass by, and draws the arrows at the end.
 
+use crate::base::Interval;
 use crate::exec::step;
 use crate::model::{Bind, FlowPhase, FlowPoint, TrackId};
 use crate::segment::SliceArrow;
@@ -182,7 +183,8 @@ pub struct TrackBinder {
 impl TrackBinder {
     /// Takes the next row, which was the `arrival`-th of its track to arrive. Settles earlier
     /// points first.
-    pub fn row(&mut self, binder: &mut Binder, (start_ps, end_ps): (i64, i64), row: u32, arrival: u32) {
+    pub fn row(&mut self, binder: &mut Binder, during: Interval, row: u32, arrival: u32) {
+        let (start_ps, end_ps) = (during.start.0, during.end.0);
         let first = self.owned.partition_point(|&(of, _)| of < arrival);
         for &(_, at) in self.owned[first..].iter().take_while(|&&(of, _)| of == arrival) {
             binder.rows[at] = Some(row);
@@ -269,7 +271,7 @@ mod tests {
         for (row, &(start, end)) in (0..).zip(rows) {
             // Rows arrive here in reverse order.
             let arrival = u32::try_from(rows.len()).unwrap() - 1 - row;
-            track.row(&mut binder, (start, end), row, arrival);
+            track.row(&mut binder, Interval::new(start, end), row, arrival);
         }
         track.finish(&mut binder);
         let mut unbound = Vec::new();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::Interval;
 use crate::ingest::rows::RowBuffer;
-use crate::model::{TableId, TrackId, TrackKind, WaitNames};
+use crate::model::{TableId, TrackContent, TrackId, WaitNames};
 
 /// Track number of rows of side tables, which belong to no track.
 pub const NO_TRACK: u32 = u32::MAX;
@@ -37,7 +37,7 @@ impl GroupKey {
 #[derive(Debug)]
 pub struct TrackGroup {
     pub(in crate::ingest) place: GroupKey,
-    pub(in crate::ingest) kind: Option<TrackKind>,
+    pub(in crate::ingest) kind: Option<TrackContent>,
     pub(in crate::ingest) rows: RowBuffer,
     /// The names of waits so far, including all waits of the rows.
     pub(in crate::ingest) waits: Arc<WaitNames>,

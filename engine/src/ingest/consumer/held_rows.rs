@@ -18,7 +18,7 @@ use crate::block::{ColumnType, ROWS, ValuesRef};
 use crate::codec::Encoder;
 use crate::ingest::lanes::LaneAssigner;
 use crate::ingest::rows::RowBuffer;
-use crate::model::{Nesting, TableId, TrackKind};
+use crate::model::{Nesting, TableId, TrackContent};
 use crate::segment::{ColumnRole, PieceWriter};
 
 /// Maximum bytes of held rows. Beyond this, tracks whose rows are complete are written as packs,
@@ -32,7 +32,7 @@ const TRACK_BYTES: usize = 1 << 10;
 /// Rows of short tracks.
 #[derive(Debug, Default)]
 pub struct HeldRows {
-    tracks: BTreeMap<GroupKey, (Option<TrackKind>, RowBuffer)>,
+    tracks: BTreeMap<GroupKey, (Option<TrackContent>, RowBuffer)>,
     bytes: usize,
 }
 
@@ -68,7 +68,7 @@ impl HeldRows {
     }
 
     /// Returns the rows of a track that has more of them.
-    pub fn take(&mut self, place: GroupKey) -> Option<(Option<TrackKind>, RowBuffer)> {
+    pub fn take(&mut self, place: GroupKey) -> Option<(Option<TrackContent>, RowBuffer)> {
         let held = self.tracks.remove(&place)?;
         self.bytes -= held.1.bytes() + TRACK_BYTES;
         Some(held)
@@ -110,7 +110,7 @@ pub struct Pack {
     last: GroupKey,
     rows: RowBuffer,
     /// Tracks with the first row of each.
-    tracks: Vec<(GroupKey, Option<TrackKind>, usize)>,
+    tracks: Vec<(GroupKey, Option<TrackContent>, usize)>,
 }
 
 /// A pack whose columns are encoded.
@@ -152,12 +152,12 @@ impl Pack {
             let mut packed =
                 PackedTrack { track: place.track, rows: narrow(end - first), lanes: 0, value_range: None };
             match kind {
-                Some(TrackKind::Slices(_, nesting)) => {
+                Some(TrackContent::Slices(_, nesting)) => {
                     let spans = rows.starts[first..end].iter().zip(&rows.durations[first..end]);
                     packed.lanes =
                         lines.add(nesting, spans.map(|(start, duration)| (*start, start + duration)));
                 }
-                Some(TrackKind::Counter(_)) => {
+                Some(TrackContent::Counter(_)) => {
                     packed.lanes = 1;
                     let numbers = rows.values[first..end].iter().copied().filter(|value| !value.is_nan());
                     packed.value_range = numbers.fold(None, |range, value| {
@@ -165,7 +165,7 @@ impl Pack {
                         Some((f64::min(min, value), f64::max(max, value)))
                     });
                 }
-                Some(TrackKind::Group) | None => {}
+                Some(TrackContent::Group) | None => {}
             }
             let (start_ps, end_ps) = span_of(rows, first..end);
             out.blocks.push((packed.rows, start_ps, end_ps));

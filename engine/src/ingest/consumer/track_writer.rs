@@ -13,7 +13,7 @@ use crate::codec::Encoder;
 use crate::ingest::encoders::Encoders;
 use crate::ingest::lanes::LaneAssigner;
 use crate::ingest::rows::RowBuffer;
-use crate::model::{Nesting, TableId, TrackKind, WaitNames};
+use crate::model::{Nesting, TableId, TrackContent, WaitNames};
 use crate::segment::{ColumnRole, PieceWriter, TotalsWriter};
 use crate::tile::{Base, PyramidWriter, Range, SliceCell, Stored};
 
@@ -62,11 +62,15 @@ struct CounterWriter {
 impl TrackWriter {
     /// Creates a writer for a track, or for the rows of a side table. `whole` is the span of the
     /// whole trace, if it is known already. `shared` is the program of the table, if it has one.
-    pub fn new(kind: Option<TrackKind>, whole: Option<Interval>, shared: Option<Arc<SharedProgram>>) -> Self {
+    pub fn new(
+        kind: Option<TrackContent>,
+        whole: Option<Interval>,
+        shared: Option<Arc<SharedProgram>>,
+    ) -> Self {
         let shape = match kind {
-            Some(TrackKind::Slices(_, nesting)) => RowShape::Slices(Slices::new(nesting)),
-            Some(TrackKind::Counter(_)) => RowShape::Counter(CounterWriter { pyramid: None, range: None }),
-            Some(TrackKind::Group) | None => RowShape::Side,
+            Some(TrackContent::Slices(_, nesting)) => RowShape::Slices(Slices::new(nesting)),
+            Some(TrackContent::Counter(_)) => RowShape::Counter(CounterWriter { pyramid: None, range: None }),
+            Some(TrackContent::Group) | None => RowShape::Side,
         };
         let (out, totals) = (TrackOutput::default(), Some(TotalsWriter::default()));
         Self { shape, learner: None, out, totals, reach_ps: i64::MIN, whole, shared }
@@ -328,7 +332,7 @@ impl RowShape {
                     let lane = u32::try_from(lane).unwrap_or_default();
                     let name = u32::try_from(name).unwrap_or_default();
                     let is_wait = waits.contains(name);
-                    pyramid.slice(lane, (start, end), slices.rows, name, is_wait);
+                    pyramid.slice(lane, Interval::new(start, end), slices.rows, name, is_wait);
                     slices.rows += 1;
                 }
                 pyramid.encode_full(encoder);

@@ -12,12 +12,12 @@ use crate::ingest::arrows::{ArrowStore, Link};
 use crate::ingest::consumer::{Consumer, Direct, GroupKey, Pipeline, SharedProgram};
 use crate::ingest::limits::{self, MORE_NAMES};
 use crate::ingest::rows::{
-    Arrived, MAX_DICTIONARY_TEXT, RowBuffer, RowSortKey, Template, ValuePacker, cut_off, start_of,
+    Arrived, MAX_DICTIONARY_TEXT, RowBuffer, RowSortKey, RowTimes, Template, ValuePacker, cut_off, start_of,
 };
 use crate::ingest::texts::DictionaryBuilder;
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, RankInfo, Schedule, Sink, SliceKey, SliceRecord, TableId,
-    TableKind, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value, WarningKind,
+    TableKind, TableSpec, TemplateId, TemplateValue, TrackContent, TrackId, TrackSpec, Value, WarningKind,
     Warnings,
 };
 use crate::segment::{MAX_TRACK_DEPTH, PieceWriter, SegmentOutput};
@@ -63,8 +63,8 @@ pub(super) struct TrackState {
     pub span: Option<Interval>,
     /// Waiting rows, for a track whose rows come in order.
     pub waiting: Option<Box<RowBuffer>>,
-    /// Start and duration of the last row. The next row must not be before it.
-    pub(super) last: (i64, i64),
+    /// Times of the last row. The next row must not be before it.
+    pub(super) last: RowTimes,
     /// Whether a link names a row of this track.
     pub linked: bool,
 }
@@ -73,10 +73,10 @@ impl TrackState {
     /// The place of the track, which has this number; `None` for a group.
     pub(super) fn place(&self, track: u32) -> Option<GroupKey> {
         match self.spec.kind {
-            TrackKind::Slices(table, _) | TrackKind::Counter(table) => {
+            TrackContent::Slices(table, _) | TrackContent::Counter(table) => {
                 Some(GroupKey { table, track: Some(TrackId(track)) })
             }
-            TrackKind::Group => None,
+            TrackContent::Group => None,
         }
     }
 }

@@ -2,15 +2,17 @@
 
 use super::builder::Builder;
 use crate::base::{Error, Result};
-use crate::model::{FieldId, FieldSpec, Schedule, ScheduledSlice, TableId, TableKind, TrackKind, TrackSpec};
+use crate::model::{
+    FieldId, FieldSpec, Schedule, ScheduledSlice, TableId, TableKind, TrackContent, TrackSpec,
+};
 
 impl Builder<'_> {
     /// Checks that a track fits its table and its group.
     pub(super) fn check_track(&self, spec: &TrackSpec) -> Result<()> {
         let table_fits = match spec.kind {
-            TrackKind::Group => true,
-            TrackKind::Slices(id, _) => self.table_kind(id) == Some(TableKind::Slices),
-            TrackKind::Counter(id) => self.table_kind(id) == Some(TableKind::Samples),
+            TrackContent::Group => true,
+            TrackContent::Slices(id, _) => self.table_kind(id) == Some(TableKind::Slices),
+            TrackContent::Counter(id) => self.table_kind(id) == Some(TableKind::Samples),
         };
         if !table_fits {
             return Err(Error::Invalid { what: "a track needs a table of its kind" });

@@ -7,7 +7,7 @@ use super::sorted_tracks::{Arrivals, SortedTracks};
 use crate::base::{Interval, Result};
 use crate::ingest::arrows::{Binder, NumberedArrows, write_arrows};
 use crate::ingest::consumer::{Consumed, GroupKey, Size, WrittenTracks};
-use crate::ingest::rows::RowBuffer;
+use crate::ingest::rows::{RowBuffer, RowTimes};
 use crate::model::{RankInfo, TrackId, TrackSpec, WaitNames, Warning, WarningKind, Warnings};
 use crate::segment::{Footer, Piece, SliceArrow, TrackMeta, content_id, write_dictionary};
 
@@ -129,7 +129,7 @@ fn bind_flows(binder: Binder, tracks: &[TrackMeta], warnings: &mut Warnings) -> 
 
 impl TrackState {
     pub(super) fn new(spec: TrackSpec) -> Self {
-        Self { spec, rows: 0, span: None, waiting: None, last: (0, 0), linked: false }
+        Self { spec, rows: 0, span: None, waiting: None, last: RowTimes::default(), linked: false }
     }
 
     pub(super) fn is_in_order(&self) -> bool {

@@ -6,7 +6,8 @@ use super::next_field::NextField;
 use crate::base::{Error, Result};
 use crate::ingest::consumer::{EmptiedRows, GroupKey, GroupRest, NO_TRACK, TrackGroup};
 use crate::ingest::rows::{
-    GROUP_ROWS, NUMBER_BYTES, PackedValue, RowHead, RowSortKey, Template, VALUE_BYTES, ValuePacker, put_value,
+    GROUP_ROWS, NUMBER_BYTES, PackedValue, RowHead, RowSortKey, RowTimes, Template, VALUE_BYTES, ValuePacker,
+    put_value,
 };
 use crate::model::{Filled, TableId, TrackId};
 
@@ -33,10 +34,10 @@ impl Builder<'_> {
             Some(filled) => Some((filled, Template::of(&self.templates, table, filled)?)),
             None => None,
         };
-        if number > 0 && (start_ps, -duration_ps) < (last.0, -last.1) {
+        if number > 0 && (start_ps, -duration_ps) < (last.start_ps, -last.duration_ps) {
             return Err(Error::Invalid { what: "a row that breaks the order declared for its track" });
         }
-        *last = (start_ps, duration_ps);
+        *last = RowTimes { start_ps, duration_ps };
         if rows.len() == 0 {
             rows.take(&mut self.pool);
         }

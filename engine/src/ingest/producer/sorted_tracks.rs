@@ -10,7 +10,7 @@ use crate::base::{Interval, Result, narrow};
 use crate::ingest::arrows::{Binder, TrackBinder};
 use crate::ingest::consumer::{EmptiedRows, GroupKey, GroupRest, Pipeline, TrackGroup};
 use crate::ingest::rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowBuffer, RowHead, RowSortKey, values};
-use crate::model::{FieldId, TrackKind, WaitNames};
+use crate::model::{FieldId, TrackContent, WaitNames};
 use crate::segment::TrackMeta;
 use crate::spill::{Scratch, Sorted};
 
@@ -42,7 +42,7 @@ pub struct SortedTracks<'s, 'a> {
 struct CurrentTrack {
     key: u64,
     place: GroupKey,
-    kind: Option<TrackKind>,
+    kind: Option<TrackContent>,
     /// Waiting rows, and the number of rows sent before.
     rows: RowBuffer,
     before: u32,
@@ -71,8 +71,8 @@ impl SortedTracks<'_, '_> {
                 rows[key.arrival as usize] = row;
             }
             if let Some(track) = &mut current.binder {
-                let span = (key.start_ps, key.start_ps + key.duration_ps);
-                track.row(binder, span, row, key.arrival);
+                let during = Interval::lasting(key.start_ps, key.duration_ps);
+                track.row(binder, during, row, key.arrival);
             }
             read_row(&key, packed, current.kind, &mut current.rows)?;
             if current.rows.len() >= GROUP_ROWS || current.rows.bytes() > MAX_GROUP_BYTES {
@@ -92,7 +92,7 @@ impl CurrentTrack {
     fn new(key: u64, metas: &[TrackMeta], waits: &Arc<WaitNames>, binder: &Binder) -> Self {
         let place = GroupKey::of_key(key);
         let kind = place.track.and_then(|track| metas.get(track.0 as usize)).map(|meta| meta.spec.kind);
-        let of_slices = place.track.filter(|_| matches!(kind, Some(TrackKind::Slices(..))));
+        let of_slices = place.track.filter(|_| matches!(kind, Some(TrackContent::Slices(..))));
         Self {
             key,
             place,
@@ -120,7 +120,7 @@ impl CurrentTrack {
         }
         if let Some(track) = self.binder.as_mut().filter(|track| track.has_points()) {
             for (row, (&start_ps, duration_ps)) in (0..).zip(rows.starts.iter().zip(&rows.durations)) {
-                track.row(binder, (start_ps, start_ps + duration_ps), row, arrival(row));
+                track.row(binder, Interval::lasting(start_ps, *duration_ps), row, arrival(row));
             }
         }
         let mut group = rows.group(0);
@@ -159,17 +159,17 @@ impl CurrentTrack {
 }
 
 /// Unpacks a row.
-fn read_row(key: &RowSortKey, packed: &[u8], kind: Option<TrackKind>, rows: &mut RowBuffer) -> Result<()> {
+fn read_row(key: &RowSortKey, packed: &[u8], kind: Option<TrackContent>, rows: &mut RowBuffer) -> Result<()> {
     let mut cursor = Cursor::new(packed, 0, "row in scratch space");
     let row = match kind {
-        None | Some(TrackKind::Group) => RowHead::Side,
-        Some(TrackKind::Slices(..)) => RowHead::Slice {
+        None | Some(TrackContent::Group) => RowHead::Side,
+        Some(TrackContent::Slices(..)) => RowHead::Slice {
             name: cursor.varint_u32()?,
             form: cursor.u8()?,
             start_ps: key.start_ps,
             duration_ps: key.duration_ps,
         },
-        Some(TrackKind::Counter(_)) => {
+        Some(TrackContent::Counter(_)) => {
             RowHead::Sample { time_ps: key.start_ps, value: f64::from_bits(cursor.u64()?) }
         }
     };

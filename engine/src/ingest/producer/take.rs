@@ -6,7 +6,7 @@ use super::next_field::NextField;
 use crate::base::{Error, Result};
 use crate::ingest::consumer::NO_TRACK;
 use crate::ingest::rows::RowHead;
-use crate::model::{Filled, SliceKey, SliceRecord, TableId, TableKind, TrackId, TrackKind};
+use crate::model::{Filled, SliceKey, SliceRecord, TableId, TableKind, TrackContent, TrackId};
 
 impl Builder<'_> {
     /// Takes a slice with `fields`. The fields inside `slice` are ignored.
@@ -18,7 +18,7 @@ impl Builder<'_> {
     ) -> Result<SliceKey> {
         let track = slice.track;
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
-        let Some(TrackKind::Slices(table, _)) = kind else {
+        let Some(TrackContent::Slices(table, _)) = kind else {
             return Err(Error::Invalid { what: "a slice needs a track of slices" });
         };
         if slice.duration_ps < 0 || !self.names.has(slice.name) {
@@ -44,7 +44,7 @@ impl Builder<'_> {
         fields: impl NextField,
     ) -> Result<()> {
         let kind = self.tracks.get(track.0 as usize).map(|track| track.spec.kind);
-        let Some(TrackKind::Counter(table)) = kind else {
+        let Some(TrackContent::Counter(table)) = kind else {
             return Err(Error::Invalid { what: "a sample needs a counter track" });
         };
         let time_ps = self.limited(time_ps);

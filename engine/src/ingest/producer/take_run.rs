@@ -3,15 +3,15 @@
 use super::builder::{Builder, TrackState};
 use super::next_field::GivenFields;
 use crate::base::{Error, Interval, Result, narrow};
-use crate::ingest::rows::{GROUP_ROWS, RunRow, TrackRun};
-use crate::model::{Filled, NameId, NumberBits, SliceRecord, TableId, TrackId, TrackKind};
+use crate::ingest::rows::{GROUP_ROWS, RowTimes, RunRow, TrackRun};
+use crate::model::{Filled, NameId, NumberBits, SliceRecord, TableId, TrackContent, TrackId};
 
 impl Builder<'_> {
     /// Takes a run. `names` gives the builder's numbers of names.
     pub(in crate::ingest) fn take_run(&mut self, run: &TrackRun, names: &[NameId]) -> Result<()> {
         let (table, is_slices) = match self.tracks.get(run.track.0 as usize).map(|of| of.spec.kind) {
-            Some(TrackKind::Slices(table, _)) => (table, true),
-            Some(TrackKind::Counter(table)) => (table, false),
+            Some(TrackContent::Slices(table, _)) => (table, true),
+            Some(TrackContent::Counter(table)) => (table, false),
             _ => return Err(Error::Invalid { what: "a run needs a track of slices or samples" }),
         };
         let (mut rows, mut numbers) = (&run.rows[..], &run.numbers[..]);
@@ -42,7 +42,8 @@ impl Builder<'_> {
         let TrackState { waiting: Some(rows), last, rows: arrived, span, .. } = state else {
             return Ok(false);
         };
-        let mut last_of_run = if *arrived > 0 { *last } else { (i64::MIN, 0) };
+        let before_all = RowTimes { start_ps: i64::MIN, duration_ps: 0 };
+        let mut last_of_run = if *arrived > 0 { *last } else { before_all };
         let Some(latest) = TrackRun::check(run, is_slices, Self::MAX_PS, &mut last_of_run) else {
             return Ok(false);
         };
@@ -80,7 +81,7 @@ impl Builder<'_> {
             let (of_row, later) = numbers.split_at_checked(count).ok_or(unknown)?;
             numbers = later;
             let filled = Some(Filled { template, numbers: of_row });
-            if let Some(TrackKind::Counter(_)) = self.tracks.get(track.0 as usize).map(|of| of.spec.kind) {
+            if let Some(TrackContent::Counter(_)) = self.tracks.get(track.0 as usize).map(|of| of.spec.kind) {
                 self.take_sample(track, start_ps, row.value(), filled, GivenFields([].iter()))?;
                 continue;
             }

@@ -19,7 +19,7 @@ use super::texts::TextNumbers;
 use crate::base::{Error, Result};
 use crate::model::{
     FieldId, FieldSpec, Filled, FlowPoint, NameId, NumberBits, RankInfo, Schedule, Sink, SliceForm, SliceKey,
-    SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, TrackId, TrackKind, TrackSpec, Value,
+    SliceRecord, TableId, TableSpec, TemplateId, TemplateValue, TrackContent, TrackId, TrackSpec, Value,
     WarningKind, Warnings,
 };
 use crate::spill::Scratch;
@@ -302,9 +302,9 @@ impl Sink for Relay<'_> {
     fn track(&mut self, spec: TrackSpec) -> Result<TrackId> {
         let id = u32::try_from(self.tracks.len()).map_err(|_| Error::Invalid { what: "too many tracks" })?;
         let kind = match spec.kind {
-            TrackKind::Group => RunKind::Nothing,
-            TrackKind::Slices(..) => RunKind::Slices,
-            TrackKind::Counter(_) => RunKind::Samples,
+            TrackContent::Group => RunKind::Nothing,
+            TrackContent::Slices(..) => RunKind::Slices,
+            TrackContent::Counter(_) => RunKind::Samples,
         };
         self.tracks.push(RelayTrack { kind, ..RelayTrack::default() });
         self.call(RelayedCall::Track(Box::new(spec)))?;

@@ -17,6 +17,6 @@ pub(super) use by_use::BlockUses;
 pub(super) use field_column::FieldColumn;
 pub(super) use packer::{MAX_DICTIONARY_TEXT, ValuePacker, cut_off, start_of};
 pub(super) use row::{PackedValue, RowHead, RowSortKey, put_value, values};
-pub(super) use run::{RunRow, TrackRun};
+pub(super) use run::{RowTimes, RunRow, TrackRun};
 pub(super) use template::Template;
 pub(super) use track_rows::{GROUP_ROWS, MAX_GROUP_BYTES, RowBuffer};

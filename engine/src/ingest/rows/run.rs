@@ -37,6 +37,14 @@ impl RunRow {
     }
 }
 
+/// Times of a row.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RowTimes {
+    pub start_ps: i64,
+    /// 0 for samples.
+    pub duration_ps: i64,
+}
+
 impl TrackRun {
     /// Creates an empty run.
     pub fn new(track: TrackId) -> Self {
@@ -44,11 +52,11 @@ impl TrackRun {
     }
 
     /// Latest end, if each row is as the builder stores it: its times are within `limit_ps` of zero
-    /// and it is not before the row before it. `last` is the start and the duration of the row
-    /// before the run, and becomes that of the last row.
-    pub fn check(rows: &[RunRow], is_slices: bool, limit_ps: i64, last: &mut (i64, i64)) -> Option<i64> {
+    /// and it is not before the row before it. `last` has the times of the row before the run,
+    /// and then those of its last row.
+    pub fn check(rows: &[RunRow], is_slices: bool, limit_ps: i64, last: &mut RowTimes) -> Option<i64> {
         let (mut is_fit, mut latest) = (true, i64::MIN);
-        let (mut start, mut duration) = *last;
+        let (mut start, mut duration) = (last.start_ps, last.duration_ps);
         for row in rows {
             let duration_ps = if is_slices { row.second } else { 0 };
             let end_ps = row.start_ps.wrapping_add(duration_ps);
@@ -58,7 +66,7 @@ impl TrackRun {
             (start, duration) = (row.start_ps, duration_ps);
             latest = latest.max(end_ps);
         }
-        *last = (start, duration);
+        *last = RowTimes { start_ps: start, duration_ps: duration };
         is_fit.then_some(latest)
     }
 }

@@ -97,7 +97,7 @@ fn add_work<B: Bytes>(
                     let key = (name, fields.code(0, at));
                     match known.get(&key) {
                         Some(&known) => known,
-                        None => *known.entry(key).or_insert(class_of(segment, key)?),
+                        None => *known.entry(key).or_insert(class_of(segment, name, key.1)?),
                     }
                 }
                 None => KinetoClass::Compute,
@@ -114,7 +114,7 @@ fn add_work<B: Bytes>(
 }
 
 /// The class of a slice of a stream, by the numbers of its name and its category.
-fn class_of<B: Bytes>(segment: &Segment<B>, (name, category): (i64, Option<u32>)) -> Result<KinetoClass> {
+fn class_of<B: Bytes>(segment: &Segment<B>, name: i64, category: Option<u32>) -> Result<KinetoClass> {
     let name = segment.text(NameId(u32::try_from(name).unwrap_or_default()))?;
     let category = category.map_or(Ok(""), |code| segment.text(NameId(code)))?;
     match name.contains(HCOLL) {

@@ -13,7 +13,7 @@ use super::{Maker, MakerFacts};
 use crate::segment::Bytes;
 
 pub use class::AiuClass;
-pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase};
+pub use phase::{EXEC_SUFFIX, PREP_SUFFIX, Phase, PhaseStamps};
 pub use sync::Sync;
 pub use tracks::{AiuTracks, CounterKind, LaneKind, rank_of_devices};
 

@@ -25,6 +25,15 @@ pub enum Phase {
     Whole,
 }
 
+/// Positions of the two counters that delimit a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseStamps {
+    /// Position of the counter at the start.
+    pub first: usize,
+    /// Position of the counter at the end.
+    pub last: usize,
+}
+
 impl Phase {
     /// All phases.
     pub const ALL: [Self; 5] = [Self::DataIn, Self::Prep, Self::Exec, Self::DataOut, Self::Whole];
@@ -45,16 +54,17 @@ impl Phase {
         }
     }
 
-    /// Positions of the counters at the start and at the end of the phase.
+    /// The counters at the start and at the end of the phase.
     #[must_use]
-    pub fn stamps(self) -> (usize, usize) {
-        match self {
+    pub fn stamps(self) -> PhaseStamps {
+        let (first, last) = match self {
             Self::DataIn => (0, 1),
             Self::Prep => (1, 2),
             Self::Exec => (2, 3),
             Self::DataOut => (3, 4),
             Self::Whole => (0, 4),
-        }
+        };
+        PhaseStamps { first, last }
     }
 
     /// The name of an operation without the ending that tells its phase.
@@ -85,6 +95,6 @@ mod tests {
     #[test]
     fn phases_follow_each_other() {
         let ends: Vec<_> = Phase::ALL[..4].iter().map(|phase| phase.stamps()).collect();
-        assert_eq!(ends, [(0, 1), (1, 2), (2, 3), (3, 4)]);
+        assert_eq!(ends, [(0, 1), (1, 2), (2, 3), (3, 4)].map(|(first, last)| PhaseStamps { first, last }));
     }
 }

@@ -7,7 +7,7 @@ use super::sync::Sync;
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::call_columns::{FieldColumns, first_row, integers, slice_tracks};
-use crate::model::{NameId, Role, Transfer, TransferEnd};
+use crate::model::{NameId, Role, TransferEnd, TransferStep};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 const FIELDS: [&str; 4] = ["CollGroup", "Type", "Peer", "Peers"];
@@ -28,7 +28,7 @@ pub(super) fn read<B: Bytes>(
     segment: &Segment<B>,
     ends: &InstanceEnds<'_>,
     cancel: Cancel<'_>,
-) -> Result<Vec<Transfer>> {
+) -> Result<Vec<TransferStep>> {
     let mut transfers = Vec::new();
     let table = segment.table(OPS.name);
     for (track, of) in slice_tracks(segment, |role| role == Role::CollectiveCore) {
@@ -59,7 +59,7 @@ pub(super) fn read<B: Bytes>(
                 let one = fields.int(PEER, at).and_then(|peer| u32::try_from(peer).ok());
                 let some = [fields.text(segment, PEER, at)?, fields.text(segment, PEERS, at)?];
                 let peers = one.into_iter().chain(some.into_iter().flat_map(integers));
-                transfers.extend(peers.map(|peer| Transfer {
+                transfers.extend(peers.map(|peer| TransferStep {
                     call,
                     start_ps: starts[at],
                     end_ps,

@@ -182,8 +182,8 @@ impl NeighbourCells {
                     LaneContent::Slices(slices) => {
                         let of_wait = |name: u32| waits.contains(name);
                         for slice in slices.iter().filter(|slice| of_wait(slice.name)) {
-                            let end_ps = slice.start_ps.saturating_add(slice.duration_ps);
-                            self.add(tile.interval(), (slice.start_ps, end_ps), &mut waited_ps);
+                            let wait = Interval::lasting(slice.start_ps, slice.duration_ps);
+                            self.add(tile.interval(), wait, &mut waited_ps);
                         }
                     }
                     LaneContent::Samples(_) | LaneContent::Ranges(_) => {}
@@ -194,16 +194,16 @@ impl NeighbourCells {
     }
 
     /// Adds the part of a wait within a tile. The tiles beside it have the other parts.
-    fn add(&self, tile: Interval, (start_ps, end_ps): (i64, i64), waited_ps: &mut [u64]) {
-        let (start_ps, end_ps) = (start_ps.max(tile.start.0), end_ps.min(tile.end.0));
-        let from = usize::try_from(self.level.cell_of(Time(start_ps)) - self.first).unwrap_or(0);
+    fn add(&self, tile: Interval, wait: Interval, waited_ps: &mut [u64]) {
+        let inside = wait.intersection(tile);
+        let from = usize::try_from(self.level.cell_of(inside.start) - self.first).unwrap_or(0);
         for (at, waited_ps) in waited_ps.iter_mut().enumerate().skip(from) {
             let step = self.step(at);
-            if step.start.0 >= end_ps {
+            if step.start >= inside.end {
                 break;
             }
-            let inside = end_ps.min(step.end.0).saturating_sub(start_ps.max(step.start.0));
-            *waited_ps = waited_ps.saturating_add(u64::try_from(inside).unwrap_or(0));
+            let of_step = inside.intersection(step).duration_ps();
+            *waited_ps = waited_ps.saturating_add(of_step.unsigned_abs());
         }
     }
 

@@ -9,12 +9,12 @@ use rustc_hash::FxHashMap;
 
 use super::annotation::{self, Bare, Stated, around_launches};
 use super::group::{Hint, JobFacts};
-use super::steps::{self, ProfilerSteps, StepMark, Stream};
+use super::steps::{self, ProfilerSteps, StepMark, StreamKey};
 use super::{
     ARGUMENTS, CATEGORY, CORRELATION, DIMS, DTYPE, EXTERNAL, GROUP, IN, KinetoClass, NAME, OUT, RANKS, ROOT,
     SEQ, SIZE, SOURCE, TARGET, TYPE, class_on_device, communication, element_bytes, host, operation,
 };
-use crate::base::{Result, narrow};
+use crate::base::{Interval, Result, narrow};
 use crate::exec::Cancel;
 use crate::makers::call_book::{Call, CallBook, CallIds};
 use crate::makers::call_columns::{CallFields, FieldColumns, first_row, integers, slice_tracks};
@@ -136,7 +136,7 @@ impl<B: Bytes> KinetoReader<'_, B> {
                             Some(fields) => fields,
                             none => none.insert(columns.block(self.segment, block)?),
                         };
-                        let span = (starts[at], durations[at]);
+                        let span = Interval::lasting(starts[at], durations[at]);
                         self.call(track, at, row, names[at], span, fields)?;
                     }
                     _ => {}
@@ -180,7 +180,7 @@ impl<B: Bytes> KinetoReader<'_, B> {
         at: usize,
         row: u32,
         name: i64,
-        (start_ps, duration_ps): (i64, i64),
+        span: Interval,
         fields: &CallFields<16>,
     ) -> Result<()> {
         let code = |field: usize| fields.code(field, at).map(i64::from);
@@ -214,6 +214,7 @@ impl<B: Bytes> KinetoReader<'_, B> {
             self.bare.push((self.book.rank.calls.len(), correlation, bare));
         }
         let id = correlation.unwrap_or_else(|| i64::from(row));
+        let (start_ps, duration_ps) = (span.start.0, span.duration_ps());
         self.steps.call(self.stream(track), start_ps, correlation);
         self.book.call(Call { start_ps, duration_ps, signature, number: int(SEQ), row, id });
         Ok(())
@@ -261,14 +262,14 @@ impl<B: Bytes> KinetoReader<'_, B> {
     }
 
     /// The stream of a track of kernels or annotations.
-    fn stream(&self, track: TrackId) -> Stream {
+    fn stream(&self, track: TrackId) -> StreamKey {
         let spec = &self.segment.footer().tracks[track.0 as usize].spec;
-        (spec.parent, spec.identity.number)
+        StreamKey { group: spec.parent, number: spec.identity.number }
     }
 
     /// All that is known of the communicator of a kernel without arguments.
     fn alone(&self, track: TrackId) -> Communicator {
-        let (_, number) = self.stream(track);
+        let number = self.stream(track).number;
         let role = self.segment.footer().tracks[track.0 as usize].spec.identity.role;
         let name = match (role, number) {
             (Role::HostThread, _) => format!("thread {}", number.unwrap_or(track.0)),

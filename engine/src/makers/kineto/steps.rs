@@ -26,12 +26,16 @@ pub(super) struct StepMark {
 
 /// Key that a stream of a device and the track of its annotations share: the group above them, and
 /// the number of the stream.
-pub(super) type Stream = (Option<TrackId>, Option<u32>);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct StreamKey {
+    pub(super) group: Option<TrackId>,
+    pub(super) number: Option<u32>,
+}
 
 /// Origin of a call.
 #[derive(Debug, Clone, Copy)]
 struct CallOrigin {
-    stream: Stream,
+    stream: StreamKey,
     start_ps: i64,
     correlation: Option<i64>,
 }
@@ -39,7 +43,7 @@ struct CallOrigin {
 /// The marks and launches of a rank.
 #[derive(Debug, Default)]
 pub(super) struct ProfilerSteps {
-    of_device: FxHashMap<Stream, Vec<StepMark>>,
+    of_device: FxHashMap<StreamKey, Vec<StepMark>>,
     of_host: Vec<StepMark>,
     calls: Vec<CallOrigin>,
     /// Correlations of calls whose launches are wanted.
@@ -49,12 +53,12 @@ pub(super) struct ProfilerSteps {
 
 impl ProfilerSteps {
     /// Takes the next call.
-    pub(super) fn call(&mut self, stream: Stream, start_ps: i64, correlation: Option<i64>) {
+    pub(super) fn call(&mut self, stream: StreamKey, start_ps: i64, correlation: Option<i64>) {
         self.calls.push(CallOrigin { stream, start_ps, correlation });
     }
 
     /// Takes a mark on a stream of the device.
-    pub(super) fn mark_of_device(&mut self, stream: Stream, mark: StepMark) {
+    pub(super) fn mark_of_device(&mut self, stream: StreamKey, mark: StepMark) {
         self.of_device.entry(stream).or_default().push(mark);
     }
 
@@ -112,8 +116,8 @@ mod tests {
         StepMark { start_ps, number }
     }
 
-    fn stream(number: u32) -> Stream {
-        (Some(TrackId(9)), Some(number))
+    fn stream(number: u32) -> StreamKey {
+        StreamKey { group: Some(TrackId(9)), number: Some(number) }
     }
 
     #[test]

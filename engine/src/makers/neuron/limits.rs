@@ -6,7 +6,7 @@
 use super::schema::{HAM, UNTHROTTLED_KIND};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
-use crate::makers::Limit;
+use crate::makers::PeakLimit;
 use crate::makers::columns::NamedColumns;
 use crate::model::{Role, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
@@ -21,7 +21,7 @@ pub fn limits_of<B: Bytes>(
     track: TrackId,
     id: TileId,
     cancel: Cancel<'_>,
-) -> Result<Option<Vec<Limit>>> {
+) -> Result<Option<Vec<PeakLimit>>> {
     let role = segment.footer().tracks[track.0 as usize].spec.identity.role;
     let ham = NamedColumns::of(segment, HAM.name, cancel).filter(|_| role == Role::Throttling);
     let Some(ham) = ham.filter(|ham| segment.table_of(track) == Some(ham.table())) else { return Ok(None) };
@@ -92,7 +92,7 @@ struct LimitCell {
 
 struct LimitSums {
     id: TileId,
-    alone: Vec<Limit>,
+    alone: Vec<PeakLimit>,
     /// By number of the cell in the tile.
     cells: Vec<LimitCell>,
 }
@@ -107,7 +107,7 @@ impl LimitSums {
         let duration_ps = period.end_ps.saturating_sub(period.start_ps);
         if duration_ps >= cell_ps.saturating_mul(ALONE_CELLS) {
             let Period { start_ps, end_ps, name, .. } = *period;
-            self.alone.push(Limit { span: Interval::new(start_ps, end_ps), name, row, share, part: 1.0 });
+            self.alone.push(PeakLimit { span: Interval::new(start_ps, end_ps), name, row, share, part: 1.0 });
             return;
         }
         let inside = tile.intersection(Interval::new(period.start_ps, period.end_ps));
@@ -126,11 +126,11 @@ impl LimitSums {
         }
     }
 
-    fn finish(self) -> Vec<Limit> {
+    fn finish(self) -> Vec<PeakLimit> {
         let (cell_ps, start) = (self.id.level.cell_ps().max(1), self.id.interval().start.0);
         let mut limits = self.alone;
         let filled = (0..).zip(&self.cells).filter(|(_, cell)| cell.limited_ps > 0);
-        limits.extend(filled.map(|(number, cell)| Limit {
+        limits.extend(filled.map(|(number, cell)| PeakLimit {
             span: Interval::new(start + number * cell_ps, start + (number + 1) * cell_ps),
             name: cell.name,
             row: cell.row,

@@ -15,7 +15,7 @@ mod regex;
 use roaring::RoaringBitmap;
 
 use self::matches::{ChunkBits, MatchShare, Matches};
-pub use self::page::{Hit, HitPage, HitPlace};
+pub use self::page::{HitPage, HitPlace, SearchMatch};
 pub use self::pattern::{SearchPattern, Syntax};
 pub use self::pattern_error::PatternError;
 use crate::base::Result;
@@ -35,7 +35,7 @@ const NEAR_ROWS: u32 = 1 << 22;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SearchHits {
     /// Hits of the requested page, in order of time.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchMatch>,
     /// Number of hits before the first of `hits`, or before the page's place if `hits` is empty.
     pub before: u64,
     /// Rows of all slices that match.

@@ -71,7 +71,7 @@ impl HitPage {
 
 /// A slice that matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hit {
+pub struct SearchMatch {
     /// Start of the slice.
     pub start_ps: i64,
     /// Row of the slice.
@@ -80,7 +80,7 @@ pub struct Hit {
     pub role: ColumnRole,
 }
 
-impl Hit {
+impl SearchMatch {
     fn place(&self) -> HitPlace {
         HitPlace { start_ps: self.start_ps, row: self.row }
     }
@@ -116,7 +116,7 @@ pub(super) fn hit_page<B: Bytes>(
     mut found: Vec<BlockMatches>,
     page: HitPage,
     work: Work<'_>,
-) -> Result<(Vec<Hit>, u64)> {
+) -> Result<(Vec<SearchMatch>, u64)> {
     let of_block = |of: &BlockMatches| (segment.footer().columns[of.of.column].table, of.of.block);
     sort_by_key(&mut found, |of| (of_block(of), of.of.column));
     let groups: Result<Vec<BlockHits<'_>>> = found
@@ -152,11 +152,15 @@ fn count_before<B: Bytes>(
     Ok(earlier.map(BlockHits::count).chain(of_straddling).sum())
 }
 
-fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[BlockHits<'_>], page: HitPage) -> Result<Vec<Hit>> {
+fn hits_after<B: Bytes>(
+    segment: &Segment<B>,
+    groups: &[BlockHits<'_>],
+    page: HitPage,
+) -> Result<Vec<SearchMatch>> {
     let mut groups: Vec<_> = groups.iter().filter(|group| group.until_ps >= page.at.start_ps).collect();
     sort_by_key(&mut groups, |group| group.start_ps);
     // The last of the nearest hits is on top.
-    let mut nearest: BinaryHeap<Hit> = BinaryHeap::new();
+    let mut nearest: BinaryHeap<SearchMatch> = BinaryHeap::new();
     for group in groups {
         // A block that starts after the last hit cannot contribute, and neither can later
         // blocks.
@@ -176,11 +180,15 @@ fn hits_after<B: Bytes>(segment: &Segment<B>, groups: &[BlockHits<'_>], page: Hi
     Ok(nearest.into_sorted_vec())
 }
 
-fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[BlockHits<'_>], page: HitPage) -> Result<Vec<Hit>> {
+fn hits_before<B: Bytes>(
+    segment: &Segment<B>,
+    groups: &[BlockHits<'_>],
+    page: HitPage,
+) -> Result<Vec<SearchMatch>> {
     let mut groups: Vec<_> = groups.iter().filter(|group| group.start_ps <= page.at.start_ps).collect();
     sort_by_key(&mut groups, |group| Reverse(group.until_ps));
     // The first of the nearest hits is on top.
-    let mut nearest: BinaryHeap<Reverse<Hit>> = BinaryHeap::new();
+    let mut nearest: BinaryHeap<Reverse<SearchMatch>> = BinaryHeap::new();
     for group in groups {
         let is_past = nearest.peek().is_none_or(|Reverse(first)| group.until_ps < first.start_ps);
         if nearest.len() >= page.before && is_past {
@@ -199,11 +207,15 @@ fn hits_before<B: Bytes>(segment: &Segment<B>, groups: &[BlockHits<'_>], page: H
 }
 
 /// Decodes the starts of a block and calls `each` with its hits, in row order.
-fn each_hit<B: Bytes>(segment: &Segment<B>, group: &BlockHits<'_>, mut each: impl FnMut(Hit)) -> Result<()> {
+fn each_hit<B: Bytes>(
+    segment: &Segment<B>,
+    group: &BlockHits<'_>,
+    mut each: impl FnMut(SearchMatch),
+) -> Result<()> {
     let starts = segment.core_ints(group.table, ColumnRole::Start, group.block)?;
     for ((at, &start_ps), row) in starts.iter().enumerate().zip(group.columns[0].first_row..) {
         if let Some(of) = group.columns.iter().find(|of| of.has(at)) {
-            each(Hit { start_ps, row, role: segment.footer().columns[of.of.column].role });
+            each(SearchMatch { start_ps, row, role: segment.footer().columns[of.of.column].role });
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 pub use totals::{selection, summary, waits};
 
-use super::allowance::Allowance;
+use super::allowance::AnswerAllowance;
 use super::catalog::{
     Field, NameSlot, RankDetail, RankEntry, Table, TileGroup, Track, TrackKind, WarningEntry,
 };
@@ -52,9 +52,9 @@ pub fn rank_detail<B: Bytes>(
             parent: track.spec.parent.map(|parent| parent.0),
             name: track.spec.name.clone(),
             kind: match track.spec.kind {
-                model::TrackKind::Group => TrackKind::Group,
-                model::TrackKind::Slices(..) => TrackKind::Slices,
-                model::TrackKind::Counter(_) => TrackKind::Counter,
+                model::TrackContent::Group => TrackKind::Group,
+                model::TrackContent::Slices(..) => TrackKind::Slices,
+                model::TrackContent::Counter(_) => TrackKind::Counter,
             },
             lanes: track.lanes,
             rows: u64::from(track.rows),
@@ -177,12 +177,12 @@ impl<B: Bytes> TileTexts<'_, B> {
 /// The lane of a track of limits. `None` without a limit.
 fn limits_lane<B: Bytes>(
     track: TrackId,
-    limits: &[makers::Limit],
+    limits: &[makers::PeakLimit],
     id: TileId,
     texts: &mut TileTexts<'_, B>,
 ) -> Result<Option<TileLane>> {
     let start_ps = id.interval().start.0;
-    let limit = |of: &makers::Limit| {
+    let limit = |of: &makers::PeakLimit| {
         Ok(TileLimit {
             start_ps: of.span.start.0.saturating_sub(start_ps),
             duration_ps: of.span.duration_ps(),
@@ -255,7 +255,7 @@ fn content_of<B: Bytes>(content: LaneContent, id: TileId, texts: &mut TileTexts<
 /// `Invalid` if the row is not a slice; `Cancelled` if the work was cancelled; otherwise if bytes
 /// are missing or damaged.
 pub fn slice<B: Bytes>(rank: RankView<'_, B>, row: u32, work: Work<'_>) -> Result<SliceDetail> {
-    let (segment, left) = (rank.segment, Allowance::of_answer());
+    let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
     let at = query::slice::read(segment, row)?;
     let fields = query::fields::read(segment, row)?.into_iter().map(|(id, value)| {
         let (table, spec) = &segment.footer().fields[id.0 as usize];
@@ -351,7 +351,7 @@ pub fn content(value: OwnedValue) -> FieldContent {
     }
 }
 
-fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt, left: &Allowance) -> Result<SliceEntry> {
+fn entry<B: Bytes>(segment: &Segment<B>, at: &SliceAt, left: &AnswerAllowance) -> Result<SliceEntry> {
     left.take(size_of::<SliceEntry>())?;
     Ok(SliceEntry {
         row: at.slice.row,
@@ -429,7 +429,7 @@ pub fn window<B: Bytes>(
     limit: usize,
     work: Work<'_>,
 ) -> Result<WindowEvents> {
-    let (segment, left) = (rank.segment, Allowance::of_answer());
+    let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
     let tracks = tracks_of(segment, tracks);
     let (found, truncated) = query::slice::window(segment, &tracks, window, limit, work.cancel)?;
     let slices = found.iter().map(|found| entry(segment, found, &left));
@@ -448,7 +448,7 @@ pub fn search<B: Bytes>(
     page: HitPage,
     work: Work<'_>,
 ) -> Result<SearchResult> {
-    let (segment, left) = (rank.segment, Allowance::of_answer());
+    let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
     let found = query::search::find(segment, pattern, page, work)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {

@@ -8,7 +8,7 @@ use crate::exec::Work;
 use crate::makers::job;
 use crate::rank::RankView;
 use crate::segment::Bytes;
-use crate::wire::allowance::Allowance;
+use crate::wire::allowance::AnswerAllowance;
 use crate::wire::rank_ref::RankRef;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
 use crate::wire::summary::{MetricEntry, MetricGroupEntry, MetricPlaceEntry, Summary};
@@ -22,7 +22,7 @@ pub fn selection<B: Bytes>(
     tracks: Option<&[u32]>,
     work: Work<'_>,
 ) -> Result<SelectionSummary> {
-    let (segment, left) = (rank.segment, Allowance::of_answer());
+    let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
     let selection = query::selection::select(segment, &tracks_of(segment, tracks), span, work)?;
     let by_name = selection.by_name.iter().map(|name| {
         left.take(size_of::<NameTotal>())?;

@@ -26,7 +26,7 @@ mod waits;
 use serde::{Serialize, Serializer};
 
 pub use self::search::{Toward, syntax_name, syntax_of};
-use super::ask::{AnswerForm, Ask, AskRank, AskStore, Manner, Rank, RankId, Store};
+use super::ask::{AnswerForm, Ask, AskRank, AskStore, Manner, ProfileStore, Rank, RankId};
 use super::grammar::{Address, GivenAddress, ParameterDoc, Parameters, parts_of};
 use super::refusal::{Refusal, RefusalKind};
 use crate::exec::Work;

@@ -1,6 +1,6 @@
 //! A profile and its ranks.
 
-use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, Store, Weight};
+use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore, Weight};
 use crate::wire::catalog::ProfileInfo;
 use crate::wire::grammar::parameters;
 use crate::wire::refusal::{Refusal, RefusalKind};
@@ -22,7 +22,7 @@ impl Ask for ProfileQuestion {
 }
 
 impl AskStore for ProfileQuestion {
-    fn answer(&self, store: &impl Store) -> Result<ProfileInfo, Refusal> {
+    fn answer(&self, store: &impl ProfileStore) -> Result<ProfileInfo, Refusal> {
         store.profile(&self.profile)
     }
 }

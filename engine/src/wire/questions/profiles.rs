@@ -1,6 +1,6 @@
 //! The list of profiles.
 
-use crate::wire::ask::{Ask, AskStore, Manner, Store, Weight};
+use crate::wire::ask::{Ask, AskStore, Manner, ProfileStore, Weight};
 use crate::wire::catalog::ProfileList;
 use crate::wire::grammar::parameters;
 use crate::wire::refusal::Refusal;
@@ -18,7 +18,7 @@ impl Ask for ProfilesQuestion {
 }
 
 impl AskStore for ProfilesQuestion {
-    fn answer(&self, store: &impl Store) -> Result<ProfileList, Refusal> {
+    fn answer(&self, store: &impl ProfileStore) -> Result<ProfileList, Refusal> {
         store.profiles()
     }
 }

@@ -163,7 +163,7 @@ macro_rules! questions {
         /// `Cancelled` if the work was cancelled, or another refusal if the question, the store or
         /// the segment is at fault.
         pub fn answer(
-            store: &impl Store,
+            store: &impl ProfileStore,
             question: &Question,
             work: Work<'_>,
         ) -> Result<Answer, Refusal> {

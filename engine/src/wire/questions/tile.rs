@@ -17,7 +17,7 @@ parameters! {
         /// Content id of the segment, from the entry of the rank.
         pub content: String = Text::in_path("content"),
         /// Place of the tile in the grid.
-        pub id: TileId = TilePlace,
+        pub id: TileId = TileNumbers,
     }
 }
 
@@ -36,13 +36,13 @@ impl AskRank for TileQuestion {
 }
 
 /// Group, level and position of a tile.
-struct TilePlace;
+struct TileNumbers;
 
 const GROUP: Number<u32> = Number::in_path("group");
 const LEVEL: Number<u8> = Number { most: Some(Level::COARSEST.number() as i64), ..Number::in_path("level") };
 const INDEX: Number<i64> = Number::in_path("index");
 
-impl Parameter for TilePlace {
+impl Parameter for TileNumbers {
     type Value = TileId;
 
     fn describe(&self, _: &'static str, all: &mut Vec<ParameterDoc>) {

@@ -1,7 +1,7 @@
 //! The tables that nprof adds: tracks, arrows between rows, warnings, and a description of the
 //! export.
 
-use nprof_engine::model::{TrackId, TrackKind};
+use nprof_engine::model::{TrackContent, TrackId};
 use nprof_engine::tile::groups;
 use serde_json::{Map, Value as Json, json};
 
@@ -79,13 +79,13 @@ impl JsonExport<'_> {
         row.insert("name".to_owned(), json!(meta.spec.name));
         row.insert("path".to_owned(), json!(self.tracks.path(id)));
         row.insert("kind".to_owned(), json!(kind_name(meta.spec.kind)));
-        if let TrackKind::Slices(table, _) | TrackKind::Counter(table) = meta.spec.kind {
+        if let TrackContent::Slices(table, _) | TrackContent::Counter(table) = meta.spec.kind {
             let table = footer.tables.get(usize::from(table.0)).map(|table| table.spec.name.as_str());
             row.insert("table".to_owned(), json!(table));
             row.insert("rows".to_owned(), json!(meta.rows));
             row.insert("lanes".to_owned(), json!(meta.lanes));
         }
-        if matches!(meta.spec.kind, TrackKind::Counter(_)) {
+        if matches!(meta.spec.kind, TrackContent::Counter(_)) {
             row.insert("unit".to_owned(), json!(meta.spec.unit.symbol()));
         }
         let TrackIds { pid, tid, counter, counter_id, series } = self.tracks.origin(id);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::makers::neuron::schema::{self, DMA, INSTRUCTION, TableSchema};
-use nprof_engine::model::{NameId, SliceForm, TableId, TableKind, TrackId, TrackKind};
+use nprof_engine::model::{NameId, SliceForm, TableId, TableKind, TrackContent, TrackId};
 use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
 use nprof_engine::segment::{ArrowEnd, ColumnRole};
 use serde_json::Value as Json;
@@ -162,7 +162,7 @@ impl<'a> JsonExport<'a> {
                 add("tid", number_or_text(tid));
             }
         }
-        if matches!(spec.kind, TrackKind::Counter(_)) {
+        if matches!(spec.kind, TrackContent::Counter(_)) {
             add("counter", Json::from(origin.counter.unwrap_or_else(|| spec.name.clone())));
             if let Some(id) = origin.counter_id {
                 add("counter_id", Json::from(id));

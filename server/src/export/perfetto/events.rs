@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::model::{
-    FieldId, NameId, Nesting, OwnedValue, SliceForm, TableId, TableKind, TrackId, TrackKind, Unit,
+    FieldId, NameId, Nesting, OwnedValue, SliceForm, TableId, TableKind, TrackContent, TrackId, Unit,
 };
 use nprof_engine::native::SegmentFile;
 use nprof_engine::query::{RowContent, RowOrder, TimedRow, for_each_timed};
@@ -136,7 +136,7 @@ impl<'a, 'o> PerfettoEvents<'a, 'o> {
         let end_ps = row.start_ps.saturating_add(duration_ps);
         let calls = matches!(
             self.segment.footer().tracks[row.track.0 as usize].spec.kind,
-            TrackKind::Slices(_, Nesting::Calls)
+            TrackContent::Slices(_, Nesting::Calls)
         );
         if calls {
             self.end_until(row.start_ps)?;

@@ -13,7 +13,7 @@ use std::io::{self, Write};
 
 use nprof_engine::base::Time;
 use nprof_engine::exec::Work;
-use nprof_engine::model::TrackKind;
+use nprof_engine::model::TrackContent;
 use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use prost::Message;
@@ -206,7 +206,7 @@ fn descriptors(segment: &SegmentFile, place: &TraceRank<'_>) -> Vec<TrackDescrip
     }
     let descriptor = |(at, place_of): (usize, i32)| {
         let spec = &tracks[at].spec;
-        let counter = matches!(spec.kind, TrackKind::Counter(_)).then(|| match spec.unit.symbol() {
+        let counter = matches!(spec.kind, TrackContent::Counter(_)).then(|| match spec.unit.symbol() {
             "" => CounterDescriptor::default(),
             "B" => CounterDescriptor { unit: Some(UNIT_BYTES), unit_name: None },
             "count" => CounterDescriptor { unit: Some(UNIT_COUNT), unit_name: None },
@@ -217,7 +217,7 @@ fn descriptors(segment: &SegmentFile, place: &TraceRank<'_>) -> Vec<TrackDescrip
             name: Some(spec.name.clone()),
             parent_uuid: parent(segment, place, at),
             counter,
-            child_ordering: (spec.kind == TrackKind::Group).then_some(EXPLICIT_ORDER),
+            child_ordering: (spec.kind == TrackContent::Group).then_some(EXPLICIT_ORDER),
             sibling_order_rank: Some(place_of),
         }
     };

@@ -4,10 +4,9 @@ use std::io::Write;
 
 use nprof_engine::model::Value;
 
-const PS_PER_US: u128 = 1_000_000;
+use crate::formats::trace_event::layer::EventDocument;
 
-/// A document with the places of its events.
-pub(super) type EventDocument<'p> = (&'p [u8], &'p [(u64, u64)]);
+const PS_PER_US: u128 = 1_000_000;
 
 /// A list of events that are passed at once.
 #[derive(Debug, Default)]
@@ -31,14 +30,13 @@ impl EventList {
         self.byte = byte;
     }
 
-    /// The events as a document with their places; `None` if there are none. A place is the offset
-    /// in the document from which on it holds, and the offset in the file.
+    /// The events as a document; `None` if there are none.
     pub(super) fn document(&mut self) -> Option<EventDocument<'_>> {
         if self.bytes.is_empty() {
             return None;
         }
         self.bytes.push(b']');
-        Some((&self.bytes, &self.places))
+        Some(EventDocument { bytes: &self.bytes, places: &self.places })
     }
 
     /// Removes all events.
@@ -155,7 +153,7 @@ mod tests {
             r#",{"ph":"i","name":"","ts":0.000000}"#,
             "\n]",
         );
-        let (document, places) = piece.document().unwrap();
+        let EventDocument { bytes: document, places } = piece.document().unwrap();
         assert_eq!(std::str::from_utf8(document).unwrap(), expected);
         let second = expected.find("\n,").unwrap() as u64 + 2;
         assert_eq!(places, [(1, 0), (second, 700)]);

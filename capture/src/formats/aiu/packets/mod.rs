@@ -23,11 +23,11 @@ use nprof_engine::spill::Space;
 use rustc_hash::FxHashMap;
 
 use self::event::EventList;
-use self::track::{PacketTracks, TrackContent};
+use self::track::{ExportContent, PacketTracks};
 use super::TraceDialect;
 use crate::error::Error;
 use crate::formats::perfetto;
-use crate::formats::trace_event::layer::{Layer, LayerSession};
+use crate::formats::trace_event::layer::{EventDocument, Layer, LayerSession};
 use crate::origin::{Origin, TraceBeginning, origins};
 
 /// Bytes of JSON that are passed at once.
@@ -162,7 +162,8 @@ impl<'t, 's> Translator<'t, 's> {
             document.push_str(&format!(r#""baseTimeNanoseconds":{base_ns},"#));
         }
         document.push_str(r#""traceEvents":[]}"#);
-        self.session.read_piece((document.as_bytes(), &[]), &mut *self.layer)
+        let last = EventDocument { bytes: document.as_bytes(), places: &[] };
+        self.session.read_piece(last, &mut *self.layer)
     }
 
     /// The next event is of this track. If an export states ranks, a piece has events of one rank.
@@ -237,7 +238,7 @@ impl<'t, 's> Translator<'t, 's> {
         id: u64,
         name: Option<NameId>,
     ) -> Result<()> {
-        if self.tracks.content(track) == TrackContent::Computed || self.is_of_other(track) {
+        if self.tracks.content(track) == ExportContent::Computed || self.is_of_other(track) {
             return Ok(());
         }
         self.enter(track)?;
@@ -397,13 +398,13 @@ impl Sink for Translator<'_, '_> {
     fn slice(&mut self, slice: &SliceRecord<'_>) -> Result<SliceKey> {
         let content = self.tracks.content(slice.track);
         // All ranks need the first slice of each thread.
-        let is_first = content != TrackContent::Computed && !self.tracks.is_described(slice.track);
-        if is_first || content != TrackContent::Computed && !self.is_of_other(slice.track) {
+        let is_first = content != ExportContent::Computed && !self.tracks.is_described(slice.track);
+        if is_first || content != ExportContent::Computed && !self.is_of_other(slice.track) {
             self.enter(slice.track)?;
             match content {
-                TrackContent::Device => self.restore(slice),
-                TrackContent::Pairs => self.pair(slice),
-                TrackContent::Read | TrackContent::Computed => self.write(slice),
+                ExportContent::Device => self.restore(slice),
+                ExportContent::Pairs => self.pair(slice),
+                ExportContent::Read | ExportContent::Computed => self.write(slice),
             }
             self.describe(slice.track);
         }
@@ -425,7 +426,7 @@ impl Sink for Translator<'_, '_> {
     }
 
     fn sample(&mut self, track: TrackId, time_ps: i64, value: f64, _: &[(FieldId, Value<'_>)]) -> Result<()> {
-        if self.tracks.content(track) == TrackContent::Computed || self.is_of_other(track) {
+        if self.tracks.content(track) == ExportContent::Computed || self.is_of_other(track) {
             return Ok(());
         }
         self.enter(track)?;

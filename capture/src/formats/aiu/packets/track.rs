@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use nprof_engine::base::narrow;
 use nprof_engine::makers::aiu::{LaneKind, rank_of_devices};
-use nprof_engine::model::{TrackId, TrackKind, TrackSpec};
+use nprof_engine::model::{TrackContent, TrackId, TrackSpec};
 use rustc_hash::FxHashSet;
 
 use super::event::EventList;
@@ -29,7 +29,7 @@ const ANNOTATIONS: &str = " · annotations";
 
 /// Content of a track of nprof's own export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TrackContent {
+pub(super) enum ExportContent {
     /// Events of the trace.
     Read,
     /// Slices of the device, with times that follow from their counters.
@@ -54,7 +54,7 @@ struct PacketTrack {
     /// Whether its rank is the one that is being read, once that is known.
     is_own: Option<bool>,
     /// Its content and its rank in an export, once they were asked for.
-    content: Option<TrackContent>,
+    content: Option<ExportContent>,
     rank: Option<Rc<str>>,
 }
 
@@ -91,24 +91,24 @@ impl PacketTracks {
     }
 
     /// Content of a track: what the trace had, unless nprof wrote it.
-    pub(super) fn content(&mut self, id: TrackId) -> TrackContent {
+    pub(super) fn content(&mut self, id: TrackId) -> ExportContent {
         let Some(track) = self.all.get(id.0 as usize).filter(|_| self.is_export) else {
-            return TrackContent::Read;
+            return ExportContent::Read;
         };
         if let Some(known) = track.content {
             return known;
         }
-        let (name, is_counter) = (&track.spec.name, matches!(track.spec.kind, TrackKind::Counter(_)));
+        let (name, is_counter) = (&track.spec.name, matches!(track.spec.kind, TrackContent::Counter(_)));
         let above = self.above(id);
         let content = match above[..] {
             [group, ..] if self.is_of_device(group) => match LaneKind::of_title(name) {
-                Some(LaneKind::Collective) => TrackContent::Computed,
-                _ if is_counter => TrackContent::Computed,
-                _ => TrackContent::Device,
+                Some(LaneKind::Collective) => ExportContent::Computed,
+                _ if is_counter => ExportContent::Computed,
+                _ => ExportContent::Device,
             },
-            [_, group] if self.all[group.0 as usize].spec.name == PAIRS => TrackContent::Pairs,
-            [] if name == WARNINGS => TrackContent::Computed,
-            _ => TrackContent::Read,
+            [_, group] if self.all[group.0 as usize].spec.name == PAIRS => ExportContent::Pairs,
+            [] if name == WARNINGS => ExportContent::Computed,
+            _ => ExportContent::Read,
         };
         self.all[id.0 as usize].content = Some(content);
         content
@@ -128,7 +128,7 @@ impl PacketTracks {
 
     fn is_of_device(&self, group: TrackId) -> bool {
         let spec = &self.all[group.0 as usize].spec;
-        spec.kind == TrackKind::Group && rank_of_devices(&spec.name).is_some()
+        spec.kind == TrackContent::Group && rank_of_devices(&spec.name).is_some()
     }
 
     /// The groups above a track, without that of its rank, outermost first.
@@ -182,8 +182,8 @@ impl PacketTracks {
         match &track.tid {
             Some(tid) => piece.member("tid", tid),
             // Asynchronous slices state their threads.
-            None if track.content == Some(TrackContent::Pairs) => {}
-            None if !matches!(track.spec.kind, TrackKind::Counter(_)) => {
+            None if track.content == Some(ExportContent::Pairs) => {}
+            None if !matches!(track.spec.kind, TrackContent::Counter(_)) => {
                 piece.member("tid", &self.id(&track.label, THREAD));
             }
             None => {}
@@ -194,7 +194,7 @@ impl PacketTracks {
     /// the ones that nprof gives to numbers.
     pub(super) fn describe(&mut self, id: TrackId, piece: &mut EventList) {
         let Some(track) = self.all.get_mut(id.0 as usize) else { return };
-        if std::mem::replace(&mut track.is_described, true) || track.content == Some(TrackContent::Device) {
+        if std::mem::replace(&mut track.is_described, true) || track.content == Some(ExportContent::Device) {
             return;
         }
         let track = &self.all[id.0 as usize];
@@ -212,7 +212,7 @@ impl PacketTracks {
                 piece.end();
             }
         }
-        if track.content == Some(TrackContent::Pairs) || self.number(&track.spec.name, THREAD).is_some() {
+        if track.content == Some(ExportContent::Pairs) || self.number(&track.spec.name, THREAD).is_some() {
             return;
         }
         let thread = [

@@ -7,7 +7,7 @@ mod state;
 
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::{RecordedSlice, Recorder};
-use nprof_engine::model::{Nesting, OwnedValue, Role, SliceForm, TrackKind, Unit};
+use nprof_engine::model::{Nesting, OwnedValue, Role, SliceForm, TrackContent, Unit};
 use nprof_engine::spill::{MemoryScratch, Space};
 
 use super::PacketContext;
@@ -260,8 +260,8 @@ fn siblings_of_one_name_are_one_track_of_several_lanes() {
     assert_eq!(all(&recorder), ["requests: a 100+100", "requests: b 150+100", "requests: c 160+100"]);
     let kinds: Vec<_> = recorder.tracks.iter().map(|track| track.kind).collect();
     assert_eq!(kinds.len(), 2);
-    assert!(matches!(kinds[0], TrackKind::Slices(_, Nesting::Concurrent)));
-    assert!(matches!(kinds[1], TrackKind::Slices(_, Nesting::Calls)));
+    assert!(matches!(kinds[0], TrackContent::Slices(_, Nesting::Concurrent)));
+    assert!(matches!(kinds[1], TrackContent::Slices(_, Nesting::Calls)));
 }
 
 #[test]

@@ -11,50 +11,51 @@ use crate::formats::trace_event::event::EventBytes;
 use crate::formats::trace_event::slice_flow;
 use crate::formats::trace_event::text::{self, Fidelity};
 use crate::formats::trace_event::tokens::ValueKind;
-use crate::formats::trace_event::track::TrackIndex;
+use crate::formats::trace_event::track::{TimeOnTrack, TrackIndex};
 
 impl EventOutput<'_> {
     /// Emits the row as a slice or an instant with the name of `seen`. A key that nobody needs is
     /// not read: its parts were just written, and reading both at once would wait for that.
     pub(in crate::formats::trace_event) fn emit(
         &mut self,
-        track: TrackIndex,
-        span: (i64, i64),
+        start: TimeOnTrack,
+        duration_ps: i64,
         form: SliceForm,
         seen: EventBytes<'_>,
     ) -> Result<()> {
         if seen.event.bind_id.is_present() {
-            return self.emit_keyed(track, span, form, seen).map(drop);
+            return self.emit_keyed(start, duration_ps, form, seen).map(drop);
         }
-        self.put_slice(track, span, form, seen).map(drop)
+        self.put_slice(start, duration_ps, form, seen).map(drop)
     }
 
     /// Emits the row like [`EventOutput::emit`]. Returns the key of the slice.
     pub(in crate::formats::trace_event) fn emit_keyed(
         &mut self,
-        track: TrackIndex,
-        span: (i64, i64),
+        start: TimeOnTrack,
+        duration_ps: i64,
         form: SliceForm,
         seen: EventBytes<'_>,
     ) -> Result<SliceKey> {
-        let key = self.put_slice(track, span, form, seen)?;
+        let key = self.put_slice(start, duration_ps, form, seen)?;
         if seen.event.bind_id.is_present() {
-            slice_flow::of_slice(self.sink, seen, key, span.0)?;
+            slice_flow::of_slice(self.sink, seen, key, start.time_ps)?;
         }
         Ok(key)
     }
 
     /// Notes the time of an event on a track.
-    fn reach(&mut self, track: TrackIndex, span_ps: (i64, i64)) {
-        self.tracks.reach(track, span_ps.1);
-        self.span_ps = Some(self.span_ps.map_or(span_ps, |of| (of.0.min(span_ps.0), of.1.max(span_ps.1))));
+    fn reach(&mut self, track: TrackIndex, start_ps: i64, end_ps: i64) {
+        self.tracks.reach(track, end_ps);
+        let (first_ps, last_ps) = self.span_ps.unwrap_or((start_ps, end_ps));
+        self.span_ps = Some((first_ps.min(start_ps), last_ps.max(end_ps)));
     }
 
     #[inline(always)]
     fn put_slice(
         &mut self,
-        track: TrackIndex,
-        (start_ps, duration_ps): (i64, i64),
+        TimeOnTrack { track, time_ps: start_ps }: TimeOnTrack,
+        duration_ps: i64,
         form: SliceForm,
         seen: EventBytes<'_>,
     ) -> Result<SliceKey> {
@@ -64,7 +65,7 @@ impl EventOutput<'_> {
             self.check_text(seen.event.name.of(seen.bytes), seen.offset);
         }
         let name = self.sink.name(&name)?;
-        self.reach(track, (start_ps, start_ps.saturating_add(duration_ps)));
+        self.reach(track, start_ps, start_ps.saturating_add(duration_ps));
         let track = self.tracks.id(self.sink, track)?;
         let fields = self.row.values(std::mem::take(&mut self.room));
         let key = self.sink.slice(&SliceRecord { track, start_ps, duration_ps, name, form, fields: &fields });
@@ -79,7 +80,7 @@ impl EventOutput<'_> {
         time_ps: i64,
         value: f64,
     ) -> Result<()> {
-        self.reach(track, (time_ps, time_ps));
+        self.reach(track, time_ps, time_ps);
         let track = self.tracks.id(self.sink, track)?;
         let fields = self.row.values(std::mem::take(&mut self.room));
         let result = self.sink.sample(track, time_ps, value, &fields);

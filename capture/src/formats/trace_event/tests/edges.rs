@@ -1,7 +1,7 @@
 //! Rare cases: order of tracks, names that look alike, ids, lines, flows of every kind.
 
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::model::{Identity, Role, TrackId, TrackKind, TrackSpec, Unit};
+use nprof_engine::model::{Identity, Role, TrackContent, TrackId, TrackSpec, Unit};
 use nprof_engine::query;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -51,7 +51,8 @@ fn devices_come_before_hosts() {
         {"ph":"M","pid":0,"name":"process_labels","args":{"labels":"GPU 0"}},
         {"ph":"M","pid":900,"name":"process_labels","args":{"labels":"CPU"}}]"#;
     let recorder = record(text);
-    let mut groups: Vec<_> = recorder.tracks.iter().filter(|track| track.kind == TrackKind::Group).collect();
+    let mut groups: Vec<_> =
+        recorder.tracks.iter().filter(|track| track.kind == TrackContent::Group).collect();
     groups.sort_by_key(|group| group.sort);
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["Process 800", "GPU 0", "GPU 1", "Process 900 · CPU", "Spans"]);
@@ -291,7 +292,7 @@ fn memory_instants_are_counters_too() {
         "Process 1/Counters/memory since start [CPU]: 12 @9000000",
     ];
     assert_eq!(lines(&recorder)[6..], counters);
-    let units = recorder.tracks.iter().filter(|track| matches!(track.kind, TrackKind::Counter(_)));
+    let units = recorder.tracks.iter().filter(|track| matches!(track.kind, TrackContent::Counter(_)));
     assert!(units.clone().count() == 3 && units.clone().all(|track| track.unit == Unit::Bytes));
 }
 
@@ -362,7 +363,8 @@ fn annotations_of_a_device_stand_above_their_stream() {
         {"ph":"X","cat":"user_annotation","pid":900,"tid":900,"name":"of the host","ts":1,"dur":9}
     ]"#;
     let recorder = record(text);
-    let mut tracks: Vec<_> = recorder.tracks.iter().filter(|track| track.kind != TrackKind::Group).collect();
+    let mut tracks: Vec<_> =
+        recorder.tracks.iter().filter(|track| track.kind != TrackContent::Group).collect();
     tracks.sort_by_key(|track| (track.parent, track.sort));
     let shown = |track: &&TrackSpec| {
         let Identity { role, chip, number, .. } = track.identity;

@@ -38,7 +38,7 @@ pub fn for_each_busy<B: Bytes, E: From<Error>>(
         let mut parts = Vec::new();
         for track in engine {
             let blocks = segment.blocks_of(track)?;
-            parts.push(Parts { segment, instruction: &instruction, blocks, read: VecDeque::new() });
+            parts.push(BusyParts { segment, instruction: &instruction, blocks, read: VecDeque::new() });
         }
         let mut open: Option<Busy> = None;
         while let Some(part) = first(&mut parts)? {
@@ -73,7 +73,7 @@ fn engines<B: Bytes>(segment: &Segment<B>, tracks: Vec<TrackId>) -> Vec<Vec<Trac
 }
 
 /// Takes the interval that starts first.
-fn first<B: Bytes>(tracks: &mut [Parts<'_, B>]) -> Result<Option<Busy>> {
+fn first<B: Bytes>(tracks: &mut [BusyParts<'_, B>]) -> Result<Option<Busy>> {
     let mut first: Option<(i64, usize)> = None;
     for (at, track) in tracks.iter_mut().enumerate() {
         if let Some(start_ps) = track.start_ps()? {
@@ -84,7 +84,7 @@ fn first<B: Bytes>(tracks: &mut [Parts<'_, B>]) -> Result<Option<Busy>> {
 }
 
 /// Busy intervals of a track, a block at a time.
-struct Parts<'a, B> {
+struct BusyParts<'a, B> {
     segment: &'a Segment<B>,
     instruction: &'a NamedColumns<'a, B>,
     /// Blocks that are not read yet.
@@ -92,7 +92,7 @@ struct Parts<'a, B> {
     read: VecDeque<Busy>,
 }
 
-impl<B: Bytes> Parts<'_, B> {
+impl<B: Bytes> BusyParts<'_, B> {
     /// Start of the next interval. Reads blocks up to one that has an interval.
     fn start_ps(&mut self) -> Result<Option<i64>> {
         while self.read.is_empty() {
