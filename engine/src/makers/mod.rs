@@ -26,7 +26,7 @@ pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use rows::FieldCell;
 
-/// What is known of a maker without a segment.
+/// Facts about a maker that need no segment.
 struct MakerFacts {
     /// Value of [`crate::model::RankInfo::source`] of its segments.
     source: &'static str,
