@@ -55,7 +55,7 @@ pub struct App(Arc<AppState>);
 struct AppState {
     store: Arc<Store>,
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
-    tiles: Cache<TileKey, Arc<[u8]>, ByBytes>,
+    tiles: Cache<SegmentTile, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
     /// Job segments by their paths, which change with their contents.
     job_segments: Cache<PathBuf, Arc<JobSegment>>,
@@ -81,7 +81,7 @@ type SegmentKey = (PathBuf, String);
 
 /// Key of a tile. The tile of a key never changes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TileKey {
+pub struct SegmentTile {
     /// Content id of the segment.
     pub content: String,
     /// The tile within the segment.
@@ -91,8 +91,8 @@ pub struct TileKey {
 #[derive(Clone)]
 struct ByBytes;
 
-impl Weighter<TileKey, Arc<[u8]>> for ByBytes {
-    fn weight(&self, key: &TileKey, frame: &Arc<[u8]>) -> u64 {
+impl Weighter<SegmentTile, Arc<[u8]>> for ByBytes {
+    fn weight(&self, key: &SegmentTile, frame: &Arc<[u8]>) -> u64 {
         (key.content.len() + frame.len()) as u64 + TILE_OVERHEAD_BYTES
     }
 }
@@ -304,14 +304,14 @@ impl App {
 
     /// The frame of a tile, if it is in the cache.
     #[must_use]
-    pub fn kept_tile(&self, key: &TileKey) -> Option<Arc<[u8]>> {
+    pub fn kept_tile(&self, key: &SegmentTile) -> Option<Arc<[u8]>> {
         self.0.tiles.get(key)
     }
 
     /// The frame of a tile, from the cache or from `cut`. Blocks.
     pub fn tile(
         &self,
-        key: &TileKey,
+        key: &SegmentTile,
         cut: impl FnOnce() -> Result<Arc<[u8]>, ApiError>,
     ) -> Result<Arc<[u8]>, ApiError> {
         self.0.tiles.get_or_insert_with(key, cut)

@@ -18,7 +18,7 @@ const PROCESS: i64 = -1;
 
 /// An operation on all ranks.
 #[derive(Debug)]
-struct Operation {
+struct TimedOperation {
     start_ps: i128,
     end_ps: i128,
     bytes: i64,
@@ -27,7 +27,7 @@ struct Operation {
 
 /// The samples of the counter. Operations of a single rank have none.
 pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
-    let mut operations: BTreeMap<(String, u32), Operation> = BTreeMap::new();
+    let mut operations: BTreeMap<(String, u32), TimedOperation> = BTreeMap::new();
     for source in ranks {
         add(source, &mut operations)?;
     }
@@ -43,7 +43,7 @@ pub fn samples(ranks: &[Source<'_>]) -> Result<Vec<Event>> {
 }
 
 /// Adds the operations of a rank. Those of one instance are told apart by their order in time.
-fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>) -> Result<()> {
+fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), TimedOperation>) -> Result<()> {
     let Some(table) = source.segment.table(COLLECTIVES.name) else { return Ok(()) };
     let fields = &source.segment.footer().fields;
     let names = AiuCollectiveRow::by(|field| field.name);
@@ -62,7 +62,8 @@ fn add(source: &Source<'_>, operations: &mut BTreeMap<(String, u32), Operation>)
         let name = source.segment.text(name)?.to_owned();
         let nth = occurrences.entry(name.clone()).or_default();
         *nth += 1;
-        let of = operations.entry((name, *nth)).or_insert(Operation { start_ps, end_ps, bytes, ranks: 0 });
+        let of =
+            operations.entry((name, *nth)).or_insert(TimedOperation { start_ps, end_ps, bytes, ranks: 0 });
         of.start_ps = of.start_ps.min(start_ps);
         of.end_ps = of.end_ps.max(end_ps);
         of.bytes = of.bytes.max(bytes);

@@ -1,8 +1,8 @@
 //! The events of a rank as acelyzer writes them: slices of the host and of the device with their
 //! arguments, and counters.
 //!
-//! FLEX: threads have the [`Numbers`] of all ranks. Slices of the host are in process 1000 + rank;
-//! those of the device in the process of the rank. PyTorch's events keep their processes and
+//! FLEX: threads have the [`ThreadNumbers`] of all ranks. Slices of the host are in process 1000 +
+//! rank; those of the device in the process of the rank. PyTorch's events keep their processes and
 //! threads. Each file of a rank has its own dialect.
 
 use std::cmp::Reverse;
@@ -23,9 +23,9 @@ use super::host::{self, NamedFields, Own, Samples};
 use super::lanes::{Lanes, Placed, Thread};
 use super::launches::Launches;
 use super::source::{Dialect, SLICES, Source, process};
-use super::steps::Steps;
+use super::steps::MessageSteps;
 use super::sums::Sums;
-use super::threads::{FIRST_THREAD, Numbers};
+use super::threads::{FIRST_THREAD, ThreadNumbers};
 use super::{device, names, operations, points, series};
 
 /// Tables of the ordinary reader of Trace Event JSON.
@@ -48,7 +48,7 @@ struct Tables {
 pub struct Events<'a> {
     source: &'a Source<'a>,
     form: &'a EventForm,
-    numbers: &'a mut Numbers,
+    numbers: &'a mut ThreadNumbers,
     /// Names of fields.
     keys: Vec<Arc<str>>,
     /// Slices that overlap others.
@@ -74,7 +74,7 @@ pub struct Events<'a> {
 
 impl<'a> Events<'a> {
     /// Events of a rank in this form.
-    pub fn new(source: &'a Source<'a>, form: &'a EventForm, numbers: &'a mut Numbers) -> Result<Self> {
+    pub fn new(source: &'a Source<'a>, form: &'a EventForm, numbers: &'a mut ThreadNumbers) -> Result<Self> {
         let table = |name: &str| source.segment.table(name);
         Ok(Self {
             source,
@@ -104,7 +104,12 @@ impl<'a> Events<'a> {
 
     /// Calls `each` with every event of the rank, by time; metadata and arrows come last. Steps of
     /// collective operations go to `steps`, too. Arrows are numbered after `last_arrow`.
-    pub fn for_each(&mut self, steps: &mut Steps, last_arrow: &mut u64, each: &mut Each<'_>) -> Result<()> {
+    pub fn for_each(
+        &mut self,
+        steps: &mut MessageSteps,
+        last_arrow: &mut u64,
+        each: &mut Each<'_>,
+    ) -> Result<()> {
         for event in self.source.metadata()? {
             each(&event)?;
         }
@@ -130,7 +135,7 @@ impl<'a> Events<'a> {
     }
 
     /// Writes the rows that start together: the longest slices first, because others lie within.
-    fn rows(&mut self, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
+    fn rows(&mut self, steps: &mut MessageSteps, each: &mut Each<'_>) -> Result<()> {
         let mut rows = std::mem::take(&mut self.waiting);
         rows.sort_by_key(|row| match row.content {
             RowContent::Slice { duration_ps, .. } => Reverse(duration_ps),
@@ -200,7 +205,7 @@ impl<'a> Events<'a> {
         host::asynchronous(event, duration_ps, form, each)
     }
 
-    fn slice(&mut self, row: TimedRow, steps: &mut Steps, each: &mut Each<'_>) -> Result<()> {
+    fn slice(&mut self, row: TimedRow, steps: &mut MessageSteps, each: &mut Each<'_>) -> Result<()> {
         let RowContent::Slice { duration_ps, name: name_id, form, .. } = row.content else { return Ok(()) };
         let of_device = self.source.segment.table_of(row.track) == self.tables.ops;
         let name = self.source.segment.text(name_id)?;
@@ -438,7 +443,7 @@ fn number(tid: i128) -> Json {
 }
 
 /// The threads of a rank in the output.
-fn threads(source: &Source<'_>, numbers: &Numbers) -> HashSet<Thread> {
+fn threads(source: &Source<'_>, numbers: &ThreadNumbers) -> HashSet<Thread> {
     let rank = i64::from(source.rank);
     let torch = source.has(Dialect::Torch).then(|| {
         let stated = source.places().map(|place| (source.process(place.pid.clone()), &place.tid));

@@ -12,7 +12,7 @@ use super::event::{Event, HOST};
 use super::form::{EventForm, Forms};
 use super::names;
 use super::source::Source;
-use super::steps::Steps;
+use super::steps::MessageSteps;
 
 /// Ends of kernels outside of operations.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub fn events(
     source: &Source<'_>,
     form: &EventForm,
     mut kernels: Kernels,
-    steps: &Steps,
+    steps: &MessageSteps,
 ) -> Result<Vec<Event>> {
     let segment = source.segment;
     let Some(table) = segment.table(COLLECTIVES.name) else { return Ok(Vec::new()) };

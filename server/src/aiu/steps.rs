@@ -36,15 +36,15 @@ struct MessageStep {
 
 /// The steps of all ranks, by the texts that a send and its receipts share.
 #[derive(Debug, Default)]
-pub struct Steps {
+pub struct MessageSteps {
     sends: Vec<(String, MessageStep)>,
     waits: HashMap<String, Vec<MessageStep>>,
 }
 
 /// An arrow, with the ranks of its ends.
-pub type Arrow = [(u32, Event); 2];
+pub type RankArrow = [(u32, Event); 2];
 
-impl Steps {
+impl MessageSteps {
     /// Notes a slice of a rank, if it is a step.
     pub fn take(&mut self, rank: u32, event: &Event, name: &str) {
         let text = |key: &str| event.args.get(key).and_then(Json::as_str).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Steps {
     /// An operation can occur several times, such as once in each iteration. The sends from a rank
     /// to another and the steps that wait for them then belong together in the order of time.
     #[must_use]
-    pub fn arrows(mut self, last: &mut u64) -> Vec<Arrow> {
+    pub fn arrows(mut self, last: &mut u64) -> Vec<RankArrow> {
         self.sends.sort_by_key(|(_, step)| (step.start_ps, step.rank));
         self.waits.values_mut().for_each(|waits| waits.sort_by_key(|wait| wait.end_ps));
         let mut counts: HashMap<Ends<'_>, usize> = HashMap::new();
@@ -134,7 +134,7 @@ type Ends<'s> = (&'s str, &'s str, u32, u32);
 mod tests {
     use super::*;
 
-    fn step(steps: &mut Steps, rank: u32, kind: &str, peers: &str, (start, end): (i64, i64)) {
+    fn step(steps: &mut MessageSteps, rank: u32, kind: &str, peers: &str, (start, end): (i64, i64)) {
         let mut event = Event::new('X', "", i128::from(start), Json::from(rank));
         event.duration_ps = Some(end - start);
         for (key, value) in [("Type", kind), ("Peers", peers), ("CollGroup", "g")] {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn each_send_points_to_its_receipt() {
-        let mut steps = Steps::default();
+        let mut steps = MessageSteps::default();
         step(&mut steps, 0, "WDone Barrier", "3", (0, 90_000));
         step(&mut steps, 1, "WDone Barrier", "3", (0, 80_000));
         step(&mut steps, 3, "Set BCList", "0,1", (9, 20));
@@ -163,17 +163,17 @@ mod tests {
 
     #[test]
     fn sends_of_several_iterations_point_to_their_own_receipts() {
-        let mut steps = Steps::default();
+        let mut steps = MessageSteps::default();
         for at in [0, 1_000_000, 2_000_000] {
             step(&mut steps, 3, "SingleCast", "0", (at + 10, at + 60));
             step(&mut steps, 0, "WDone Barrier", "3", (at, at + 90_000));
         }
-        let times = |steps: Steps| -> Vec<(i128, i128)> {
+        let times = |steps: MessageSteps| -> Vec<(i128, i128)> {
             steps.arrows(&mut 0).iter().map(|[(_, from), (_, to)]| (from.time_ps, to.time_ps)).collect()
         };
         let expected = [(10, 89_000), (1_000_010, 1_089_000), (2_000_010, 2_089_000)];
         assert_eq!(times(steps), expected);
-        let mut cut = Steps::default();
+        let mut cut = MessageSteps::default();
         step(&mut cut, 3, "SingleCast", "0", (10, 60));
         step(&mut cut, 3, "SingleCast", "0", (1_000_010, 1_000_060));
         step(&mut cut, 0, "WDone Barrier", "3", (1_000_000, 1_090_000));
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_rank_that_receives_from_several_is_in_a_tree() {
-        let mut steps = Steps::default();
+        let mut steps = MessageSteps::default();
         let mut send = |rank: u32, peer: &str| {
             let mut event = Event::new('X', "", 0, Json::from(rank));
             for (key, value) in [("Type", "SingleCast"), ("Peers", peer), ("CollGroup", "t")] {

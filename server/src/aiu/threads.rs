@@ -17,9 +17,9 @@ const THREAD_STEP: i128 = 100;
 
 /// The numbers of all threads.
 #[derive(Debug, Default)]
-pub struct Numbers(HashMap<String, i128>);
+pub struct ThreadNumbers(HashMap<String, i128>);
 
-impl Numbers {
+impl ThreadNumbers {
     /// The numbers of the threads of these ranks.
     pub fn of(ranks: &[Source<'_>], form: &EventForm) -> Result<Self> {
         let mut all = Vec::new();
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn threads_are_numbered_in_steps() {
-        let mut numbers = Numbers::default();
+        let mut numbers = ThreadNumbers::default();
         let found = ["7002", "7001", "7002"].map(|id| numbers.number(id));
         assert_eq!(found, [1_000, 1_100, 1_000]);
         assert_eq!(numbers.all().count(), 2);

@@ -8,8 +8,8 @@ use super::events::Events;
 use super::form::{EventForm, Series};
 use super::operations;
 use super::source::Source;
-use super::steps::Steps;
-use super::threads::Numbers;
+use super::steps::MessageSteps;
+use super::threads::ThreadNumbers;
 
 /// Facts about the events of an output, for messages.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub type JobEvents = Vec<(u32, Event)>;
 /// Calls `each` with all events that the form writes, rank by rank. Returns what was met, and the
 /// events that the files of single ranks need.
 pub fn for_each(ranks: &[Source<'_>], form: &EventForm, each: &mut Each<'_>) -> Result<(Met, JobEvents)> {
-    let mut numbers = Numbers::of(ranks, form)?;
+    let mut numbers = ThreadNumbers::of(ranks, form)?;
     let mut met = Met::default();
-    let mut steps = Steps::default();
+    let mut steps = MessageSteps::default();
     let (mut overlaps, mut beyond, mut last_arrow) = (0, 0, 0);
     let mut shown = |event: &Event| {
         if form.writes(event.phase) {
@@ -73,9 +73,13 @@ pub fn for_rank(
     shared: &JobEvents,
     each: &mut Each<'_>,
 ) -> Result<()> {
-    let mut numbers = Numbers::of(ranks, form)?;
+    let mut numbers = ThreadNumbers::of(ranks, form)?;
     let mut shown = |event: &Event| if form.writes(event.phase) { each(event) } else { Ok(()) };
-    Events::new(&ranks[at], form, &mut numbers)?.for_each(&mut Steps::default(), &mut 0, &mut shown)?;
+    Events::new(&ranks[at], form, &mut numbers)?.for_each(
+        &mut MessageSteps::default(),
+        &mut 0,
+        &mut shown,
+    )?;
     let own = shared.iter().filter(|(rank, _)| *rank == ranks[at].rank);
     own.map(|(_, event)| event).try_for_each(shown)
 }

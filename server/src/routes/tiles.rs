@@ -13,7 +13,7 @@ use nprof_engine::wire::questions::TileQuestion;
 use nprof_engine::wire::tile::Tile;
 use nprof_engine::wire::{POSTCARD_ZSTD, VERSION};
 
-use crate::app::{App, OpenRank, TileKey};
+use crate::app::{App, OpenRank, SegmentTile};
 use crate::http::error::ApiError;
 use crate::http::negotiation::{Known, accepts, known};
 
@@ -52,8 +52,8 @@ pub(super) fn may_be_kept(app: &App, question: &TileQuestion, headers: &HeaderMa
     headers.contains_key(header::IF_NONE_MATCH) || (is_frame && is_cached())
 }
 
-fn key(question: &TileQuestion) -> TileKey {
-    TileKey { content: question.content.clone(), id: question.id }
+fn key(question: &TileQuestion) -> SegmentTile {
+    SegmentTile { content: question.content.clone(), id: question.id }
 }
 
 /// The reply for a tile, if the rank still has its content. Without work that has a turn, `None`

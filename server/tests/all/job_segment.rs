@@ -16,7 +16,7 @@ use nprof_engine::wire::summary::Summary;
 use nprof_server::app::App;
 use nprof_server::child::IngestProcess;
 use nprof_server::export::RanksOf;
-use nprof_server::export::html::{Embedded, bundle};
+use nprof_server::export::html::{EmbeddedRanks, bundle};
 use nprof_server::store::{ClockBy, Store};
 use nprof_server::work::Meter;
 use serde_json::json;
@@ -270,7 +270,7 @@ fn an_export_of_all_ranks_takes_it_along() {
     let app = app(&store);
     let found = app.store().find("job").unwrap();
     let job = nprof_server::analysis::job_segment::of_profile(&found, Cancel::NEVER).unwrap();
-    let embedded = Embedded { of: RanksOf::all(&found), job: Some(&job) };
+    let embedded = EmbeddedRanks { of: RanksOf::all(&found), job: Some(&job) };
     let bundle = bundle(embedded, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));

@@ -48,7 +48,7 @@ pub fn prepare<'a>(
         opened.iter().zip(&tables).try_for_each(|(opened, chosen)| {
             opened.read(|segment| {
                 let tracks = ExportTracks::of(segment)?;
-                Sheet::new(segment, chosen, &tracks, out).write()
+                CsvSheet::new(segment, chosen, &tracks, out).write()
             })
         })
     }))
@@ -81,7 +81,7 @@ impl TableChoice {
 }
 
 /// A table that is being written.
-struct Sheet<'a> {
+struct CsvSheet<'a> {
     segment: &'a SegmentFile,
     chosen: &'a TableChoice,
     columns: CsvColumns,
@@ -91,7 +91,7 @@ struct Sheet<'a> {
     out: &'a mut dyn Write,
 }
 
-impl<'a> Sheet<'a> {
+impl<'a> CsvSheet<'a> {
     fn new(
         segment: &'a SegmentFile,
         chosen: &'a TableChoice,

@@ -80,7 +80,7 @@ impl Html {
         of.check()?;
         let page = PageFiles::of_binary()?;
         let job = job_of(of, work.cancel)?;
-        let embedded = Embedded { of, job: job.as_ref() };
+        let embedded = EmbeddedRanks { of, job: job.as_ref() };
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let head = PageHead { policy: "", view: choices.view.as_deref() };
         write_before(&page, head, embedded, work, &mut before)?;
@@ -194,20 +194,20 @@ fn job_of(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Option<JobSegment>, Exp
 
 /// The content that an export embeds in the page.
 #[derive(Debug, Clone, Copy)]
-pub struct Embedded<'a> {
+pub struct EmbeddedRanks<'a> {
     /// The ranks.
     pub of: RanksOf<'a>,
     /// The view of all of them.
     pub job: Option<&'a JobSegment>,
 }
 
-impl<'a> From<RanksOf<'a>> for Embedded<'a> {
+impl<'a> From<RanksOf<'a>> for EmbeddedRanks<'a> {
     fn from(of: RanksOf<'a>) -> Self {
         Self { of, job: None }
     }
 }
 
-impl<'a> Embedded<'a> {
+impl<'a> EmbeddedRanks<'a> {
     /// The place and the content of each segment, in the order of the page's ranks.
     fn segments(self) -> impl Iterator<Item = (SegmentPlace, &'a str)> {
         let profile = self.of.profile;
@@ -218,8 +218,8 @@ impl<'a> Embedded<'a> {
 }
 
 /// The data about these ranks that the page needs in addition to their segments.
-pub fn bundle(embedded: Embedded<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
-    let Embedded { of, job } = embedded;
+pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
+    let EmbeddedRanks { of, job } = embedded;
     let RanksOf { profile, ranks, .. } = of;
     let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
@@ -316,7 +316,7 @@ struct PageHead<'a> {
 fn write_before(
     page: &PageFiles,
     head: PageHead<'_>,
-    embedded: Embedded<'_>,
+    embedded: EmbeddedRanks<'_>,
     work: Work<'_>,
     out: &mut dyn Write,
 ) -> Result<(), ExportError> {

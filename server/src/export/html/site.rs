@@ -11,7 +11,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::{directory_of, disk, open_regular};
 
 use super::page::PageFiles;
-use super::{Embedded, PageHead, SegmentText, job_of, write_before};
+use super::{EmbeddedRanks, PageHead, SegmentText, job_of, write_before};
 use crate::export::{ExportChoices, ExportError, RanksOf};
 use crate::work::{Meter, Metered};
 
@@ -59,7 +59,7 @@ impl Site {
         let job = job_of(of, work.cancel)?;
         let mut index = Vec::new();
         let head = PageHead { policy: POLICY, view: choices.view.as_deref() };
-        let embedded = Embedded { of, job: job.as_ref() };
+        let embedded = EmbeddedRanks { of, job: job.as_ref() };
         write_before(&page, head, embedded, work, &mut index)?;
         let mut files = Vec::new();
         for (place, content) in embedded.segments() {
