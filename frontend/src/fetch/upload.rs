@@ -25,12 +25,12 @@ pub struct Sent {
 
 /// One upload, which can be cancelled.
 #[derive(Debug)]
-pub struct Transfer {
+pub struct UploadTransfer {
     request: XmlHttpRequest,
     is_aborted: Cell<bool>,
 }
 
-impl Transfer {
+impl UploadTransfer {
     /// Creates an upload. Nothing is sent yet.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl Transfer {
     ///
     /// # Errors
     /// [`FetchError`] says what happened in words for people. [`FetchError::Cancelled`] after
-    /// [`Transfer::abort`].
+    /// [`UploadTransfer::abort`].
     pub async fn send(&self, files: &FormData, on_sent: Rc<dyn Fn(Sent)>) -> Result<JobReport, FetchError> {
         let request = &self.request;
         request.open("POST", "/api/profiles").map_err(|_| FetchError::Unreachable)?;

@@ -25,7 +25,7 @@ const CACHE_BYTES: usize = 192 << 20;
 #[derive(Debug)]
 pub struct Tiles {
     cache: TileCache,
-    under_way: HashMap<TileKey, Request>,
+    under_way: HashMap<TileKey, TileRequest>,
     /// Answers that have not been unpacked yet.
     inbox: VecDeque<(TileKey, Result<PackedTile, FetchError>)>,
     /// The answer that was unpacked last, until it is put into the cache.
@@ -59,7 +59,7 @@ pub enum TileStep {
 
 /// A request in flight.
 #[derive(Debug)]
-struct Request {
+struct TileRequest {
     ticket: u64,
     cancel: AbortController,
 }
@@ -195,7 +195,7 @@ impl Tiles {
             let (ticket, cancel) = (self.next_ticket, controller.signal());
             self.next_ticket += 1;
             orders.start.push(Order { key, ticket, source, content, cancel });
-            self.under_way.insert(key, Request { ticket, cancel: controller });
+            self.under_way.insert(key, TileRequest { ticket, cancel: controller });
         }
         if plan.retry_at_ms != self.retry_at_ms {
             self.retry_at_ms = plan.retry_at_ms;

@@ -15,7 +15,7 @@ use web_sys::{File, FileList, FormData};
 
 use super::head;
 use super::stage::{Speed, UploadStage};
-use crate::fetch::upload::{Sent, Transfer};
+use crate::fetch::upload::{Sent, UploadTransfer};
 use crate::fetch::{FetchError, Source};
 
 /// Interval of progress requests to the server.
@@ -44,7 +44,7 @@ pub struct Upload {
 enum UnderWay {
     #[default]
     Nothing,
-    Transfer(Rc<Transfer>),
+    Transfer(Rc<UploadTransfer>),
     Job(u64),
 }
 
@@ -189,7 +189,7 @@ impl Upload {
     async fn send(&self) -> Result<JobReport, FetchError> {
         let form = form(&self.files.get_value())
             .ok_or(FetchError::Unreadable { what: "the browser did not hand the file over" })?;
-        let transfer = Rc::new(Transfer::new()?);
+        let transfer = Rc::new(UploadTransfer::new()?);
         self.under_way.set_value(UnderWay::Transfer(Rc::clone(&transfer)));
         let (stage, total_bytes) = (self.stage, self.size_bytes);
         stage.set(UploadStage::Sending { done_bytes: 0.0, total_bytes });
