@@ -11,7 +11,7 @@ use nprof_tests::names::{adjectives, error_sections, sentences_without_name, tup
 use nprof_tests::source::{ProjectFile, at, project_root, read_all};
 
 /// Declarations of a type whose name another type has, too.
-const SHARED_TYPES: usize = 58;
+const SHARED_TYPES: usize = 42;
 /// Names that more than two types have.
 const NAMES_OF_MANY: usize = 0;
 /// Files whose paths contain a word that is no noun.
