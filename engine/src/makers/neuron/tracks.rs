@@ -93,9 +93,9 @@ fn on_core(role: Role, core: u32, number: Option<u32>) -> Identity {
 const AFTER_NUMBERS: i64 = 1 << 32;
 
 impl NeuronTracks {
-    /// The track for the instructions of an engine, by a row's `label`. Matrix products have a track
-    /// of their own with the role of the Tensor engine: they overlap the instructions that load the
-    /// next weights. `core` is the physical core within the logical one.
+    /// The track for the instructions of an engine, by a row's `label`. Matrix products have a
+    /// track of their own with the role of the Tensor engine: they overlap the instructions that
+    /// load the next weights. `core` is the physical core within the logical one.
     pub fn engine(&mut self, sink: &mut dyn Sink, label: &str, core: u32) -> Result<TrackId> {
         let name = if label.is_empty() { "Unknown engine" } else { label };
         if let Some(&track) = self.engines.get(&core).and_then(|engines| engines.get(name)) {
