@@ -133,17 +133,29 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
             writer.call(rank, at, tracks.ranks[rank], numbers[instance], awaited[instance])?;
         }
     }
+    write_computation(job, report, computation, &tracks, sink)?;
+    sends::write(job, report, &order, &numbers, sink, cancel)?;
+    tables::write(job, report, &numbers, sink)?;
+    tables::write_steps(&steps(job, report, &by_call), sink)
+}
+
+/// Writes how much each rank computes.
+fn write_computation(
+    job: &Job,
+    report: &Report,
+    of: Computation,
+    tracks: &SegmentTracks,
+    sink: &mut dyn Sink,
+) -> Result<()> {
     for (at, track) in tracks.computation.iter().enumerate() {
         let Some(track) = *track else { continue };
         let (rank, clock) = (&job.ranks[at], &report.used[at]);
-        let fields = [(computation.rank, Value::Int(rank.rank.into()))];
+        let fields = [(of.rank, Value::Int(rank.rank.into()))];
         for (start_ps, share) in rank.rest.compute_load.changes() {
             sink.sample(track, shown(clock.to_shared(Time(start_ps)).0), share, &fields)?;
         }
     }
-    sends::write(job, report, &order, &numbers, sink, cancel)?;
-    tables::write(job, report, &numbers, sink)?;
-    tables::write_steps(&steps(job, report, &by_call), sink)
+    Ok(())
 }
 
 #[cfg(test)]
