@@ -135,10 +135,10 @@ cargo_install() {
     say "Building $crate $version (once, some minutes)"
     mkdir -p "$NPROF_TOOLS"
     local log="$NPROF_TOOLS/$crate.log"
-    # Not optimised: that takes longer than all it will ever save, since the tools run for seconds.
+    # Not optimised: that takes longer than all it will ever save, since most tools run for seconds.
     # The outer build's settings (another compiler, flags, a share of its jobs) are not for the tools.
     env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD -u CARGO_MAKEFLAGS \
-        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
+        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_OPT_LEVEL="${TOOL_OPT_LEVEL:-0}" \
         CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
         CARGO_PROFILE_RELEASE_PANIC=abort \
         cargo install "$crate" --version "$version" --root "$NPROF_TOOLS" "$@" </dev/null >"$log" 2>&1 ||
@@ -152,8 +152,9 @@ need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-
 # Checks what dependencies may be. Building it takes longer than any of the suites that are always run.
 need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 
-# Lists the licences of all that ships.
-need_about() { cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
+# Lists the licences of all that ships. It compares the texts of hundreds of crates, which takes a quarter of an hour
+# without optimisation.
+need_about() { TOOL_OPT_LEVEL=2 cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
 
 # The page's glue code and this tool must be of the same version to the last digit.
 need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)" --bin wasm-bindgen; }

@@ -40,7 +40,6 @@ struct MakerFacts {
 
 /// How segments of a maker are read. The functions expect a segment of the maker.
 struct Maker<B> {
-    facts: MakerFacts,
     /// All metrics of a rank, in display order.
     metrics: fn(&Segment<B>, Work<'_>) -> Result<Vec<MetricGroup>>,
     /// The collective operations of a rank; see [`collectives`].
@@ -70,25 +69,35 @@ pub enum Tool {
     NeuronProfile,
 }
 
-/// Makes the tables of makers. The facts are a table of their own: to ask for one by a `Maker<B>`
-/// would compile all its functions once more, for a `B` without any segment.
+/// Hands the makers to a macro: a maker is a name here and a folder. All other traces are read in
+/// the words of PyTorch, which many tools share.
 macro_rules! makers {
-    ($($maker:ident),*; others are $other:ident) => {
+    ($use:ident $($rest:tt)*) => {
+        $use! { [neuron aiu job] kineto $($rest)* }
+    };
+}
+
+macro_rules! table_of_facts {
+    ([$($maker:ident)*] $other:ident) => {
         impl MakerFacts {
             const ALL: &'static [Self] = &[$($maker::FACTS),*];
-            /// All other traces are read in the words of PyTorch, which many tools share.
             const OTHER: &'static Self = &$other::FACTS;
-        }
-
-        impl<B: Bytes> Maker<B> {
-            const ALL: [Self; MakerFacts::ALL.len()] = [$($maker::maker()),*];
-            const OTHER: Self = $other::maker();
         }
     };
 }
 
-// A maker is a name here and a folder.
-makers!(neuron, aiu, job; others are kineto);
+makers!(table_of_facts);
+
+/// A function of the maker of a segment. Each is looked up apart from the others: a program that
+/// asks for one does not carry the code of all.
+macro_rules! function_of_maker {
+    ([$($maker:ident)*] $other:ident, $function:ident, $segment:ident: $bytes:ident) => {
+        match $segment.footer().rank.source.as_str() {
+            $(source if source == $maker::FACTS.source => const { $maker::maker::<$bytes>().$function },)*
+            _ => const { $other::maker::<$bytes>().$function },
+        }
+    };
+}
 
 impl MakerFacts {
     /// The facts of the maker of segments with this source.
@@ -103,16 +112,9 @@ impl MakerFacts {
 }
 
 impl<B: Bytes> Maker<B> {
-    /// The maker of a segment.
-    fn of(segment: &Segment<B>) -> Self {
-        let source = &segment.footer().rank.source;
-        Self::ALL.into_iter().find(|maker| maker.facts.source == *source).unwrap_or(Self::OTHER)
-    }
-
-    /// A row with what holds for any trace.
-    const fn any(facts: MakerFacts) -> Self {
+    /// What holds for any trace.
+    const fn any() -> Self {
         Self {
-            facts,
             metrics: trace::groups,
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             host: |_, _| Ok(None),
@@ -123,7 +125,7 @@ impl<B: Bytes> Maker<B> {
 
 /// All metrics of a rank, in display order.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    (Maker::of(segment).metrics)(segment, work)
+    makers!(function_of_maker, metrics, segment: B)(segment, work)
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
@@ -134,7 +136,7 @@ pub fn collectives<B: Bytes>(
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankCalls> {
-    let mut calls = (Maker::of(segment).calls)(segment, rank, ids, cancel)?;
+    let mut calls = makers!(function_of_maker, calls, segment: B)(segment, rank, ids, cancel)?;
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
     Ok(calls)
@@ -142,7 +144,7 @@ pub fn collectives<B: Bytes>(
 
 /// The host on which a rank ran, if its trace states it.
 pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
-    (Maker::of(segment).host)(segment, cancel)
+    makers!(function_of_maker, host, segment: B)(segment, cancel)
 }
 
 /// Colours that names have in all profiles of this source. `None` if each profile has its own.
@@ -192,7 +194,7 @@ pub fn limits<B: Bytes>(
     id: TileId,
     cancel: Cancel<'_>,
 ) -> Result<Option<Vec<PeakLimit>>> {
-    (Maker::of(segment).limits)(segment, track, id, cancel)
+    makers!(function_of_maker, limits, segment: B)(segment, track, id, cancel)
 }
 
 /// The heading over a table in lists of tables, e.g. "Device".

@@ -23,7 +23,7 @@ pub const SOURCE: &str = "aiu";
 pub(super) const FACTS: MakerFacts = MakerFacts { heading: schema::heading_of, ..MakerFacts::any(SOURCE) };
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker { metrics: metrics::groups, calls: collectives::read, ..Maker::any(FACTS) }
+    Maker { metrics: metrics::groups, calls: collectives::read, ..Maker::any() }
 }
 
 /// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.

@@ -55,7 +55,7 @@ const TYPE: usize = 15;
 pub(super) const FACTS: MakerFacts = MakerFacts::any("kineto");
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker { host: host::read, ..Maker::any(FACTS) }
+    Maker { host: host::read, ..Maker::any() }
 }
 
 /// Role of a slice on a device, by its name and category.

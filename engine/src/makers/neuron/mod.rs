@@ -31,6 +31,6 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         metrics: |segment, work| metrics::groups(segment, work.cancel),
         calls: collectives::read,
         limits: limits::limits_of,
-        ..Maker::any(FACTS)
+        ..Maker::any()
     }
 }
