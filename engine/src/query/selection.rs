@@ -148,10 +148,11 @@ fn select_of_track<B: Bytes>(
             let covered_ps = totals.covered_ps(block - first_block);
             let is_apart = blocks.peek().is_none_or(|&next| list.starts()[next] >= of_block.end.0);
             let load = BlockLoad::of(names, tally.waits);
-            if tally.load.add_block(&load, of_block, covered_ps, is_apart) {
-                names.iter().for_each(|of| tally.add_stored(of, first_row));
-                continue;
+            if !tally.load.add_block(&load, of_block, covered_ps, is_apart) {
+                tally.add_load_of_rows(&mut BlockReader::new(segment, table, block)?, names)?;
             }
+            names.iter().for_each(|of| tally.add_stored(of, first_row));
+            continue;
         }
         let mut reader = BlockReader::new(segment, table, block)?;
         let starts = reader.core_ints(ColumnRole::Start)?;
@@ -184,6 +185,24 @@ impl<'s> TrackSums<'s> {
         let total = TrackStats { track, count: 0, busy_ps: 0, wait_ps: 0 };
         let load = TrackLoad::after(span.start.0);
         Self { waits: &segment.footer().waits, span, total, names: NameStats::default(), load }
+    }
+
+    /// Adds when the rows of a block worked and when they waited, if its sums do not tell it.
+    fn add_load_of_rows<B: Bytes>(
+        &mut self,
+        block: &mut BlockReader<'_, B>,
+        names: &[BlockNameTotal],
+    ) -> Result<()> {
+        let waits = names.iter().filter(|of| self.waits.contains(of.name));
+        let waits: Vec<i64> = waits.map(|of| i64::from(of.name)).collect();
+        let starts = block.core_ints(ColumnRole::Start)?;
+        let durations = block.core_ints(ColumnRole::Duration)?;
+        for ((start, duration), name) in
+            starts.into_iter().zip(durations).zip(block.core_ints(ColumnRole::Name)?)
+        {
+            self.load.add(waits.contains(&name), Interval::lasting(start, duration));
+        }
+        Ok(())
     }
 
     /// Adds the stored sums of a name in a block without calls inside calls.
