@@ -152,7 +152,7 @@ need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-
 # Checks what dependencies may be. Building it takes longer than any of the suites that are always run.
 need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 
-# Lists the licences of all that ships. It compares the texts of hundreds of crates, which takes a quarter of an hour
+# Lists the licences of all that ships. It compares the texts of hundreds of crates, which takes many minutes
 # without optimisation.
 need_about() { TOOL_OPT_LEVEL=2 cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
 

@@ -112,7 +112,7 @@ impl MakerFacts {
 }
 
 impl<B: Bytes> Maker<B> {
-    /// What holds for any trace.
+    /// Functions that hold for any trace.
     const fn any() -> Self {
         Self {
             metrics: trace::groups,
