@@ -149,7 +149,7 @@ fn select_of_track<B: Bytes>(
             let is_apart = blocks.peek().is_none_or(|&next| list.starts()[next] >= of_block.end.0);
             let load = BlockLoad::of(names, tally.waits);
             if !tally.load.add_block(&load, of_block, covered_ps, is_apart) {
-                tally.add_load_of_rows(&mut BlockReader::new(segment, table, block)?, names)?;
+                tally.add_load_of_rows(&mut BlockReader::new(segment, table, block)?)?;
             }
             names.iter().for_each(|of| tally.add_stored(of, first_row));
             continue;
@@ -188,19 +188,12 @@ impl<'s> TrackSums<'s> {
     }
 
     /// Adds when the rows of a block worked and when they waited, if its sums do not tell it.
-    fn add_load_of_rows<B: Bytes>(
-        &mut self,
-        block: &mut BlockReader<'_, B>,
-        names: &[BlockNameTotal],
-    ) -> Result<()> {
-        let waits = names.iter().filter(|of| self.waits.contains(of.name));
-        let waits: Vec<i64> = waits.map(|of| i64::from(of.name)).collect();
+    fn add_load_of_rows<B: Bytes>(&mut self, block: &mut BlockReader<'_, B>) -> Result<()> {
         let starts = block.core_ints(ColumnRole::Start)?;
         let durations = block.core_ints(ColumnRole::Duration)?;
-        for ((start, duration), name) in
-            starts.into_iter().zip(durations).zip(block.core_ints(ColumnRole::Name)?)
-        {
-            self.load.add(waits.contains(&name), Interval::lasting(start, duration));
+        let names = block.core_ints(ColumnRole::Name)?;
+        for ((start, duration), name) in starts.into_iter().zip(durations).zip(names) {
+            self.load.add(self.waits.contains_stored(name), Interval::lasting(start, duration));
         }
         Ok(())
     }
