@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
     Attribute, FnArg, Ident, ItemEnum, ItemMacro, ItemMod, ItemStruct, ItemTrait, ItemType, ItemUnion, Macro,
-    Signature, Type,
+    Pat, Signature, Type,
 };
 
 use crate::source::ProjectFile;
@@ -239,13 +239,15 @@ struct TupleSearch(Vec<TupleParameter>);
 impl TupleSearch {
     fn take(&mut self, signature: &Signature) {
         for input in &signature.inputs {
-            if let FnArg::Typed(typed) = input
-                && let Some(members) = members(&typed.ty)
-            {
+            let FnArg::Typed(typed) = input else { continue };
+            let members = members(&typed.ty);
+            // A type with a short name can be a tuple, too: its pattern tells.
+            if members.is_some() || matches!(*typed.pat, Pat::Tuple(_)) {
                 self.0.push(TupleParameter {
                     line: typed.span().start().line,
                     function: signature.ident.to_string(),
-                    is_of_one_type: members.iter().all(|member| *member == members[0]),
+                    is_of_one_type: members
+                        .is_some_and(|members| members.iter().all(|member| *member == members[0])),
                 });
             }
         }

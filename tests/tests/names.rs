@@ -156,6 +156,7 @@ fn a_tuple_among_the_parameters_is_found() {
     check_tuple("fn f(pair: &(u8, u8), c: u8) {}", &[true]);
     check_tuple("impl A { fn f(&self, (a, b): (&str, &[u8])) {} }", &[false]);
     check_tuple("trait A { fn f(&self, pair: (u8, u8)); }", &[true]);
+    check_tuple("type P = (u8, u8);\nfn f((a, b): P) {}", &[false]);
     check_tuple("fn f(a: u8, unit: (), all: &[(u8, u8)]) { g(|(a, b)| a) }", &[]);
     check_tuple("#[cfg(test)]\nmod tests { fn f(pair: (u8, u8)) {} }", &[]);
 }

@@ -132,11 +132,13 @@ type Ends<'s> = (&'s str, &'s str, u32, u32);
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
-    fn step(steps: &mut MessageSteps, rank: u32, kind: &str, peers: &str, (start, end): (i64, i64)) {
-        let mut event = Event::new('X', "", i128::from(start), Json::from(rank));
-        event.duration_ps = Some(end - start);
+    fn step(steps: &mut MessageSteps, rank: u32, kind: &str, peers: &str, times: Range<i64>) {
+        let mut event = Event::new('X', "", i128::from(times.start), Json::from(rank));
+        event.duration_ps = Some(times.end - times.start);
         for (key, value) in [("Type", kind), ("Peers", peers), ("CollGroup", "g")] {
             event.args.insert(key, Json::from(value));
         }
@@ -146,11 +148,11 @@ mod tests {
     #[test]
     fn each_send_points_to_its_receipt() {
         let mut steps = MessageSteps::default();
-        step(&mut steps, 0, "WDone Barrier", "3", (0, 90_000));
-        step(&mut steps, 1, "WDone Barrier", "3", (0, 80_000));
-        step(&mut steps, 3, "Set BCList", "0,1", (9, 20));
-        step(&mut steps, 3, "MultiCast XSEG", "1", (20, 60));
-        step(&mut steps, 3, "MultiCast XSEG", "0", (10, 60));
+        step(&mut steps, 0, "WDone Barrier", "3", 0..90_000);
+        step(&mut steps, 1, "WDone Barrier", "3", 0..80_000);
+        step(&mut steps, 3, "Set BCList", "0,1", 9..20);
+        step(&mut steps, 3, "MultiCast XSEG", "1", 20..60);
+        step(&mut steps, 3, "MultiCast XSEG", "0", 10..60);
         assert_eq!(steps.algorithm("g"), "chain");
         let found: Vec<(Json, i128, i128, u32)> = steps
             .arrows(&mut 0)
@@ -165,8 +167,8 @@ mod tests {
     fn sends_of_several_iterations_point_to_their_own_receipts() {
         let mut steps = MessageSteps::default();
         for at in [0, 1_000_000, 2_000_000] {
-            step(&mut steps, 3, "SingleCast", "0", (at + 10, at + 60));
-            step(&mut steps, 0, "WDone Barrier", "3", (at, at + 90_000));
+            step(&mut steps, 3, "SingleCast", "0", at + 10..at + 60);
+            step(&mut steps, 0, "WDone Barrier", "3", at..at + 90_000);
         }
         let times = |steps: MessageSteps| -> Vec<(i128, i128)> {
             steps.arrows(&mut 0).iter().map(|[(_, from), (_, to)]| (from.time_ps, to.time_ps)).collect()
@@ -174,9 +176,9 @@ mod tests {
         let expected = [(10, 89_000), (1_000_010, 1_089_000), (2_000_010, 2_089_000)];
         assert_eq!(times(steps), expected);
         let mut cut = MessageSteps::default();
-        step(&mut cut, 3, "SingleCast", "0", (10, 60));
-        step(&mut cut, 3, "SingleCast", "0", (1_000_010, 1_000_060));
-        step(&mut cut, 0, "WDone Barrier", "3", (1_000_000, 1_090_000));
+        step(&mut cut, 3, "SingleCast", "0", 10..60);
+        step(&mut cut, 3, "SingleCast", "0", 1_000_010..1_000_060);
+        step(&mut cut, 0, "WDone Barrier", "3", 1_000_000..1_090_000);
         assert_eq!(times(cut), [(10, 1_089_000)]);
     }
 

@@ -67,7 +67,7 @@ pub(super) fn watched<T, E: Into<anyhow::Error>>(
     let result = thread::scope(|scope| {
         let (done, wait) = mpsc::channel::<()>();
         scope.spawn(move || show(meter, &wait));
-        let interrupt = Interrupt::watch(scope, (meter, &first));
+        let interrupt = Interrupt::watch(scope, CancelTarget { meter, first: &first });
         let result = work();
         drop(done);
         drop(interrupt);
@@ -170,7 +170,7 @@ struct Interrupt {
 }
 
 impl Interrupt {
-    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, cancel: WorkSignal<'scope>) -> Self {
+    fn watch<'scope>(scope: &'scope thread::Scope<'scope, '_>, cancel: CancelTarget<'scope>) -> Self {
         let (runtime, signals) = match listen() {
             Ok(listening) => listening,
             Err(error) => {
@@ -197,22 +197,26 @@ fn listen() -> io::Result<(Runtime, EndSignals)> {
     Ok((runtime, signals))
 }
 
-/// The work to cancel, and the first signal.
-type WorkSignal<'scope> = (&'scope Meter, &'scope OnceLock<EndSignal>);
+/// Work that a signal cancels.
+struct CancelTarget<'scope> {
+    meter: &'scope Meter,
+    /// The first signal.
+    first: &'scope OnceLock<EndSignal>,
+}
 
 async fn cancel_when_told(
     mut signals: EndSignals,
     mut ended: oneshot::Receiver<()>,
-    (meter, first): WorkSignal<'_>,
+    target: CancelTarget<'_>,
 ) {
     tokio::select! {
         ending = signals.next() => {
             // The first signal stays.
-            let _ = first.set(ending);
+            let _ = target.first.set(ending);
         }
         _ = &mut ended => return,
     }
-    meter.cancel();
+    target.meter.cancel();
     tokio::select! {
         () = signals.exit_at_next() => {}
         _ = &mut ended => {}

@@ -112,9 +112,9 @@ impl fmt::Display for ViewParameters<'_> {
             let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
         }
-        for (part, names) in TOPS {
-            if let Some(top) = view.tracks.top_of(part) {
-                write_top(f, names, top)?;
+        for parameters in &TOPS {
+            if let Some(top) = view.tracks.top_of(parameters.part) {
+                write_top(f, parameters, top)?;
             }
         }
         let pins = &view.tracks.pins;
@@ -148,11 +148,18 @@ impl fmt::Display for ViewParameters<'_> {
     }
 }
 
-/// Names of the parameters of a first visible row: of the row and of its lane.
-type TopParameters = (&'static str, &'static str);
+/// Names of the parameters of a first visible row.
+struct TopParameters {
+    part: RowPart,
+    row: &'static str,
+    lane: &'static str,
+}
+
 /// The parameters of each part of the rows.
-const TOPS: [(RowPart, TopParameters); 2] =
-    [(RowPart::Others, ("row", "lane")), (RowPart::Pinned, ("pin_row", "pin_lane"))];
+const TOPS: [TopParameters; 2] = [
+    TopParameters { part: RowPart::Others, row: "row", lane: "lane" },
+    TopParameters { part: RowPart::Pinned, row: "pin_row", lane: "pin_lane" },
+];
 /// Parameters of opened and closed groups, with the value of [`TracksState::groups`].
 const GROUPS: [(&str, bool); 2] = [("open", true), ("closed", false)];
 
@@ -171,7 +178,8 @@ fn write_list<T: fmt::Display>(
     Ok(())
 }
 
-fn write_top(f: &mut fmt::Formatter<'_>, (row_name, lane_name): TopParameters, top: &TopRow) -> fmt::Result {
+fn write_top(f: &mut fmt::Formatter<'_>, parameters: &TopParameters, top: &TopRow) -> fmt::Result {
+    let TopParameters { row: row_name, lane: lane_name, .. } = parameters;
     let TopRow { source, path, lane } = top;
     let source = source.map_or_else(String::new, |source| format!("{source}:"));
     write!(f, "&{row_name}={source}{}", legible(path.as_str()))?;

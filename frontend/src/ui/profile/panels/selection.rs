@@ -44,8 +44,8 @@ pub fn Selection(
         let source = opened.current.source.get()?;
         let selection = opened.session.view.with(|view| view.selection.clone());
         let others: Vec<SourceId> = opened.shown_beside().into_iter().take(MOST_BESIDE).collect();
-        let slice = selection.marked_slice.filter(|_| !others.is_empty());
-        Some((source, selection.marked?, others, slice))
+        let name = selection.marked_slice.filter(|_| !others.is_empty());
+        Some(ComparisonKey { source, span: selection.marked?, others, name })
     });
     let asked =
         QuestionAnswers::new(
@@ -55,8 +55,8 @@ pub fn Selection(
     // During a drag, the last answer stays until the next one arrives. The answer of another rank
     // does not stay.
     let answer = move || -> Answer<Summaries> {
-        let (source, ..) = wanted.get()?;
-        asked.last.get().filter(|((of, ..), _)| *of == source).map(|(_, answer)| answer)
+        let source = wanted.get()?.source;
+        asked.last.get().filter(|(of, _)| of.source == source).map(|(_, answer)| answer)
     };
     move || {
         match answer() {
@@ -74,15 +74,19 @@ pub fn Selection(
     }
 }
 
-/// The current rank, the marked span, the other ranks, and the name of the slice whose span it is.
-type ComparisonKey = (SourceId, Interval, Vec<SourceId>, Option<String>);
+/// Comparison of a marked span of the current rank with other ranks.
+#[derive(Clone, PartialEq)]
+struct ComparisonKey {
+    source: SourceId,
+    span: Interval,
+    others: Vec<SourceId>,
+    /// Name of the slice whose span it is.
+    name: Option<String>,
+}
 
 /// The totals of all ranks: of the same span, or of each rank's own slice of the marked name.
-async fn compare(
-    opened: Opened,
-    (source, span, others, name): ComparisonKey,
-    signal: AbortSignal,
-) -> Result<Summaries, FetchError> {
+async fn compare(opened: Opened, of: ComparisonKey, signal: AbortSignal) -> Result<Summaries, FetchError> {
+    let ComparisonKey { source, span, others, name } = of;
     let question = |span| SelectionQuestion { span, tracks: None };
     let own = opened.ask(source, question(span), Some(&signal)).await?;
     let mut beside = Vec::new();
