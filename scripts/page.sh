@@ -12,7 +12,7 @@ DIST=frontend/dist
 # Names the form of the page in DIST, and is as old as its sources. Hidden, so it is no file of the page.
 STAMP="$DIST/.form"
 # Everything the page is made of. A folder's own time tells of files that were removed from it.
-SOURCES=(frontend engine/src engine/Cargo.toml capture/src capture/Cargo.toml Cargo.toml Cargo.lock Trunk.toml)
+SOURCES=(frontend engine/src engine/Cargo.toml capture/src capture/Cargo.toml Cargo.toml Cargo.lock)
 FORM=quick
 FORCE=no
 for argument in "$@"; do
@@ -53,16 +53,19 @@ need_page "$FORM"
 STARTED="$(mktemp)"
 trap 'rm -f "$STARTED"' EXIT
 
-# The hook that binds the workers' program (scripts/worker.sh) takes the same.
-export NPROF_PAGE_PROFILE="page-$FORM"
-
 say "Building the $FORM page"
+PROFILE="page-$FORM"
+build_programs() { cargo build --locked --profile "$PROFILE" --target wasm32-unknown-unknown "$@"; }
 if [ "$FORM" = quick ]; then
-    # Both programs by one cargo, which compiles their dependencies once and links them side by side. The workers take
-    # features of the page's dependencies then, such as all of Unicode: where size counts, each is built by itself.
-    cargo build --locked --profile "$NPROF_PAGE_PROFILE" --target wasm32-unknown-unknown -p nprof-frontend -p nprof-worker
+    # Both programs by one cargo, which compiles their dependencies once and links them side by side.
+    build_programs -p nprof-frontend -p nprof-worker
+else
+    # Together, the workers would take features of the page's dependencies, such as all of Unicode.
+    build_programs -p nprof-frontend
+    build_programs -p nprof-worker
 fi
-trunk --offline=true --skip-version-check build --cargo-profile "$NPROF_PAGE_PROFILE"
+host_cargo build -p nprof-bundler
+"$CARGO_TARGET_DIR/debug/nprof-bundler" frontend/index.html "$CARGO_TARGET_DIR/wasm32-unknown-unknown/$PROFILE" "$DIST"
 
 if [ "$FORM" = small ]; then
     say "Making its programs small with wasm-opt"

@@ -23,7 +23,7 @@ say "Building nprof $VERSION"
 cargo build --release --locked -p nprof-server --features ship
 
 say "Trying every command of the README"
-NPROF_BIN="$TARGET/release/nprof" cargo test --locked --workspace "${NATIVE[@]}" --test all -- readme::
+NPROF_BIN="$TARGET/release/nprof" cargo test --locked "${WORKSPACE[@]}" --test all -- readme::
 
 say "Packing $NAME.tar.gz"
 FOLDER="$(mktemp -d)"

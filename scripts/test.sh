@@ -3,14 +3,14 @@
 # a failure, and closes with "N passed, N failed".
 #
 # scripts/test.sh [SUITE…]: only the suites named. Those of a commit: format page lint rust browser deny. What needs many
-# minutes runs with NPROF_NIGHTLY=1, or by name: html docs fuzz release.
+# minutes runs with NPROF_NIGHTLY=1, or by name: html trunk docs fuzz release.
 set -euo pipefail
 # shellcheck source=scripts/tools.sh
 . "$(dirname "${BASH_SOURCE[0]}")/tools.sh"
 cd "$ROOT"
 
 COMMIT=(format page lint rust browser deny)
-NIGHTLY=(html docs fuzz release)
+NIGHTLY=(html trunk docs fuzz release)
 # Number of suites that the user named; 0 for those of a commit.
 NAMED=$#
 if [ "$NAMED" != 0 ]; then
@@ -25,6 +25,9 @@ SHIPPED=(--features nprof-server/ship)
 ADVISORIES=https://github.com/rustsec/advisory-db
 # Seconds of fuzzing for each target.
 FUZZ_SECONDS=60
+# What cargo's tests close with.
+RUST_PASSED='^test result: .* ([0-9]+) passed; .*'
+RUST_FAILED='^test result: .* ([0-9]+) failed; .*'
 # Results of the suites: lines of "name passed failed" in counts, of "suite seconds" in times, remarks in notes.
 RESULTS="$(mktemp -d)"
 trap 'rm -rf "$RESULTS"' EXIT
@@ -64,13 +67,23 @@ suite_format() {
     check lock cargo metadata --locked --format-version 1 >/dev/null
 }
 
-# The binary that the tests build takes the page in.
-suite_page() { check page "$ROOT/scripts/page.sh"; }
+# cargo_of_page COMMAND…: in the folder where the page is built.
+cargo_of_page() { CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" "$@"; }
+
+# The binary that the tests build takes the page in. The bundler's dependencies are compiled by then.
+suite_page() {
+    check page "$ROOT/scripts/page.sh"
+    counted page "$RUST_PASSED" "$RUST_FAILED" cargo_of_page host_cargo test -p nprof-bundler
+}
+
+# The page's project as work on the page takes it.
+suite_trunk() { check trunk "$ROOT/scripts/trunk.sh" build; }
 
 # The page's components are looked at as they are compiled, for wasm.
 lint_page() (
+    cargo_of_page host_cargo clippy -p nprof-bundler --no-deps --all-targets -- -D warnings || return 1
     need_wasm_target
-    CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" cargo clippy --locked --target wasm32-unknown-unknown \
+    cargo_of_page cargo clippy --locked --target wasm32-unknown-unknown \
         --no-deps -p nprof-frontend -p nprof-worker -- -D warnings
 )
 
@@ -81,17 +94,16 @@ document() {
 }
 
 suite_lint() {
-    check lint cargo clippy --locked --workspace "${NATIVE[@]}" --all-targets -- -D warnings
+    check lint cargo clippy --locked "${WORKSPACE[@]}" --all-targets -- -D warnings
     check lint lint_page
-    check docs document "${NATIVE[@]}" --workspace --exclude nprof-server --exclude nprof-frontend
+    check docs document "${WORKSPACE[@]}" --exclude nprof-server --exclude nprof-frontend
 }
 
 # Of all packages, components included.
 suite_docs() { check docs document --workspace; }
 
 suite_rust() {
-    counted rust '^test result: .* ([0-9]+) passed; .*' '^test result: .* ([0-9]+) failed; .*' \
-        cargo test --locked --workspace "${NATIVE[@]}" --no-fail-fast
+    counted rust "$RUST_PASSED" "$RUST_FAILED" cargo test --locked "${WORKSPACE[@]}" --no-fail-fast
 }
 
 # The files that look at an HTML file too: the others need a server. A commit runs those that differ most in what they ask,
@@ -133,7 +145,7 @@ in_browser() {
     fi
     need_node
     # As the Rust tests build it: with the features of one package alone, everything would be compiled once more.
-    if ! cargo test --locked --workspace "${NATIVE[@]}" --no-run; then
+    if ! cargo test --locked "${WORKSPACE[@]}" --no-run; then
         count browser 0 1
         return
     fi
@@ -205,7 +217,7 @@ need_all() {
     for suite in "${SUITES[@]}"; do
         [ "$(type -t "suite_$suite")" = function ] || die "no suite '$suite'; there are: ${COMMIT[*]} ${NIGHTLY[*]}"
         case "$suite" in
-        page | lint) commands+=(clang llvm-ar) ;;
+        page | lint | trunk) commands+=(clang llvm-ar) ;;
         browser | html)
             commands+=(node npm)
             if chromium_is_package; then commands+=(chromium); fi
@@ -216,7 +228,7 @@ need_all() {
     done
     need_rust "${commands[@]}"
     # In a shell of its own: what it sets is for the page alone.
-    case " ${SUITES[*]} " in *" page "* | *" lint "* | *" release "*) (need_wasm_target) ;; esac
+    case " ${SUITES[*]} " in *" page "* | *" lint "* | *" release "* | *" trunk "*) (need_wasm_target) ;; esac
 }
 
 # run SUITE

@@ -17,9 +17,10 @@ DENY_VERSION=0.20.2
 ABOUT_VERSION=0.9.3
 RUST_VERSION="$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")"
 
-# The features of native builds of the whole workspace: without the page's components, which only a browser runs. One set for all, or everything would be compiled once more.
+# The packages and features of native builds: without the page's components, which only a browser runs, and without the
+# bundler, which is built beside the page. One set for all, or everything would be compiled once more.
 # shellcheck disable=SC2034
-NATIVE=(--no-default-features --features nprof-capture/read)
+WORKSPACE=(--workspace --exclude nprof-bundler --no-default-features --features nprof-capture/read)
 
 # rustup's folder last: a shell that was open before rustup ran does not have it.
 export PATH="$NPROF_TOOLS/bin:$NPROF_TOOLS/node_modules/.bin:$PATH:${CARGO_HOME:-${HOME:-/nonexistent}/.cargo}/bin"
@@ -124,6 +125,13 @@ need_node() {
         die "node $found is too old, 18.15 is needed; install a newer one from https://nodejs.org, then run this again"
 }
 
+# on_host COMMAND…: without the settings of an outer build or of need_wasm_target (another compiler, flags, a share of the
+# jobs), which are not for programs that run on this machine.
+on_host() { env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD -u CARGO_MAKEFLAGS "$@"; }
+
+# host_cargo COMMAND ARGUMENT…: cargo for the bundler. It runs for seconds, so it is neither optimised nor debugged.
+host_cargo() { CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=false on_host cargo "$1" --locked "${@:2}"; }
+
 # cargo_install BINARY CRATE VERSION [ARGUMENT…]: builds a tool into $NPROF_TOOLS.
 cargo_install() {
     local binary="$1" crate="$2" version="$3"
@@ -136,9 +144,7 @@ cargo_install() {
     mkdir -p "$NPROF_TOOLS"
     local log="$NPROF_TOOLS/$crate.log"
     # Not optimised: that takes longer than all it will ever save, since most tools run for seconds.
-    # The outer build's settings (another compiler, flags, a share of its jobs) are not for the tools.
-    env -u RUSTC -u RUSTC_BOOTSTRAP -u RUSTFLAGS -u CARGO_UNSTABLE_BUILD_STD -u CARGO_MAKEFLAGS \
-        CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_OPT_LEVEL="${TOOL_OPT_LEVEL:-0}" \
+    on_host env CARGO_TARGET_DIR="$NPROF_TOOLS/target" CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_OPT_LEVEL="${TOOL_OPT_LEVEL:-0}" \
         CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
         CARGO_PROFILE_RELEASE_PANIC=abort \
         cargo install "$crate" --version "$version" --root "$NPROF_TOOLS" "$@" </dev/null >"$log" 2>&1 ||
@@ -146,8 +152,13 @@ cargo_install() {
     rm -rf "$NPROF_TOOLS/target"
 }
 
-# Without TLS: trunk's downloads are what need it, and every tool it would download is here already.
-need_trunk() { cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-features; }
+# Serves the page while it is worked on (scripts/trunk.sh). Without TLS: its downloads are what need that, and all that it
+# would download is here.
+need_trunk() {
+    cargo_install trunk trunk "$TRUNK_VERSION" --locked --no-default-features
+    # The page's glue code and this tool must be of the same version to the last digit.
+    cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)" --bin wasm-bindgen --no-default-features
+}
 
 # Checks what dependencies may be. Building it takes longer than any of the suites that are always run.
 need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
@@ -156,17 +167,12 @@ need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 # without optimisation.
 need_about() { TOOL_OPT_LEVEL=2 cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
 
-# The page's glue code and this tool must be of the same version to the last digit.
-need_wasm_bindgen() { cargo_install wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)" --bin wasm-bindgen; }
-
 # need_page FORM: all that builds the page. Only the small form needs wasm-opt.
 need_page() {
     local commands=(clang llvm-ar)
     if [ "$1" = small ]; then commands+=(node npm); fi
     need_rust "${commands[@]}"
     need_wasm_target
-    need_trunk
-    need_wasm_bindgen
     if [ "$1" = small ]; then need_wasm_opt; fi
 }
 

@@ -77,9 +77,9 @@ fn watch(root: &Path, dist: &Path, is_optimised: bool) {
     println!("cargo::rerun-if-changed=build.rs");
     if is_optimised {
         // Not `frontend/dist`: the page can become ready while this script waits for it.
-        let page = ["src", "worker", "styles", "boot", "index.html", "Cargo.toml"]
+        let page = ["src", "worker", "bundler", "styles", "boot", "index.html", "Cargo.toml"]
             .map(|part| format!("frontend/{part}"));
-        let others = ["engine/src", "capture/src", "Trunk.toml", "Cargo.lock"].map(str::to_owned);
+        let others = ["engine/src", "capture/src", "Cargo.lock"].map(str::to_owned);
         for source in page.iter().chain(&others) {
             println!("cargo::rerun-if-changed={}", root.join(source).display());
         }
@@ -130,7 +130,7 @@ fn files_below(folder: &Path) -> Result<Vec<NamedFile>, Box<dyn Error>> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(&next)? {
             let path = entry?.path();
-            // Trunk stages its output in a hidden folder.
+            // The bundler stages its output in a hidden folder.
             let is_hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
             if is_hidden {
                 continue;

@@ -105,8 +105,8 @@ impl Asset {
     }
 }
 
-/// Returns true if the name holds a content hash as trunk writes it: `app-0123456789abcdef.js`,
-/// `app-0123456789abcdef_bg.wasm`.
+/// Returns true if the name holds a content hash as the bundler writes it:
+/// `app-0123456789abcdef.js`, `app-0123456789abcdef_bg.wasm`.
 fn has_hash(path: &str) -> bool {
     const HASH_LEN: usize = 16;
     let name = path.rsplit('/').next().unwrap_or(path);
