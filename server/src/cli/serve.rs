@@ -153,7 +153,15 @@ pub(super) fn open_browser(links: &Links, slug: Option<&str>) {
         );
         return;
     };
-    if let Err(error) = webbrowser::open(&link) {
-        tracing::warn!("cannot open a browser ({error}); open {link} in a browser yourself");
-    }
+    // Some programs return when the browser is closed.
+    std::thread::spawn(move || {
+        let chosen = std::env::var("BROWSER").ok().filter(|browser| !browser.is_empty());
+        let opened = match chosen {
+            Some(browser) => open::with(&link, browser),
+            None => open::that(&link),
+        };
+        if let Err(error) = opened {
+            tracing::warn!("cannot open a browser ({error}); open {link} in a browser yourself");
+        }
+    });
 }
