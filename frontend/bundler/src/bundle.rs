@@ -63,18 +63,13 @@ impl PageBundle {
     fn element(&self, link: &PageLink) -> anyhow::Result<String> {
         match *link {
             PageLink::Icon { path } => {
-                Ok(format!("<link rel=\"icon\" href=\"/{}\">", self.named_copy(path)?))
+                Ok(format!("<link rel=\"icon\" href=\"/{}\">", self.renamed(self.copy(path)?)?))
             }
             PageLink::Style { path } => {
-                Ok(format!("<link rel=\"stylesheet\" href=\"/{}\">", self.named_copy(path)?))
+                Ok(format!("<link rel=\"stylesheet\" href=\"/{}\">", self.renamed(self.copy(path)?)?))
             }
             PageLink::Program { name } => self.program(name),
-            PageLink::Copy { path } => {
-                let source = self.sources.join(path);
-                let name = source.file_name().with_context(|| format!("{path} is no file"))?;
-                fs::copy(&source, self.stage.join(name)).with_context(|| path.to_owned())?;
-                Ok(String::new())
-            }
+            PageLink::Copy { path } => self.copy(path).map(|_| String::new()),
             PageLink::InlineScript { path } => {
                 let script = fs::read_to_string(self.sources.join(path)).with_context(|| path.to_owned())?;
                 Ok(format!("<script>{script}</script>"))
@@ -111,15 +106,12 @@ impl PageBundle {
         bindgen.generate(&self.stage).with_context(|| format!("{} could not be bound", path.display()))
     }
 
-    /// Copies a source, and returns its name as [`Self::renamed`] does.
-    fn named_copy(&self, path: &str) -> anyhow::Result<String> {
-        let source = self.sources.join(path);
-        let name = source
-            .file_name()
-            .and_then(|name| name.to_str())
-            .with_context(|| format!("{path} is no file"))?;
-        fs::copy(&source, self.stage.join(name)).with_context(|| path.to_owned())?;
-        self.renamed(name)
+    /// Copies a source, and returns its name without folders.
+    fn copy<'p>(&self, path: &'p str) -> anyhow::Result<&'p str> {
+        let name = Path::new(path).file_name().and_then(|name| name.to_str());
+        let name = name.with_context(|| format!("{path} is no file"))?;
+        fs::copy(self.sources.join(path), self.stage.join(name)).with_context(|| path.to_owned())?;
+        Ok(name)
     }
 
     /// Adds a hash of the content to a file's name: `icon.svg` becomes `icon-0123456789abcdef.svg`,
