@@ -7,7 +7,7 @@
 //! Layers, each importing only those before it (checked by `tests/tests/tidy.rs`):
 //! [`base`] < [`exec`] < [`spill`] < [`model`] < [`codec`] < [`block`] < [`index`] < [`segment`] <
 //! [`tile`] < [`ingest`] < [`query`] < [`metrics`] < [`makers`] < [`rank`] < [`analysis`] <
-//! [`wire`] < [`native`].
+//! [`insight`] < [`wire`] < [`native`].
 //!
 //! A reader sends events to a [`model::Sink`], the builder makes a segment of them, and questions
 //! are answered from its bytes:
@@ -53,6 +53,7 @@ pub mod codec;
 pub mod exec;
 pub mod index;
 pub mod ingest;
+pub mod insight;
 pub mod makers;
 pub mod metrics;
 pub mod model;

@@ -24,9 +24,9 @@ const ROOMS: [(&str, &[&str]); 3] = [
     ),
 ];
 /// The engine's layers. Each imports only earlier layers.
-const ENGINE_LAYERS: [&str; 17] = [
+const ENGINE_LAYERS: [&str; 18] = [
     "base", "exec", "spill", "model", "codec", "block", "index", "segment", "tile", "ingest", "query",
-    "metrics", "makers", "rank", "analysis", "wire", "native",
+    "metrics", "makers", "rank", "analysis", "insight", "wire", "native",
 ];
 /// The page's layers. Each imports only earlier layers. `draw` draws the data that `fetch` has
 /// brought.

@@ -14,11 +14,12 @@ pub mod kineto;
 mod metric_groups;
 pub mod neuron;
 mod rows;
+mod work_reader;
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::metrics::{MetricGroup, trace};
-use crate::model::{RankCalls, TrackId};
+use crate::model::{RankCalls, RankWork, TrackId};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -46,6 +47,8 @@ struct Maker<B> {
     calls: fn(&Segment<B>, u32, CallIds, Cancel<'_>) -> Result<RankCalls>,
     /// The host on which a rank ran, if its trace states it.
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
+    /// The work of a rank; see [`work`].
+    work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
     /// The limits of a track; see [`limits`].
     limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
 }
@@ -118,6 +121,7 @@ impl<B: Bytes> Maker<B> {
             metrics: trace::groups,
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             host: |_, _| Ok(None),
+            work: kineto::work::read,
             limits: |_, _, _, _| Ok(None),
         }
     }
@@ -140,6 +144,12 @@ pub fn collectives<B: Bytes>(
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
     Ok(calls)
+}
+
+/// The work of a rank, for a replay: what ran on its devices, and which calls of the host launched
+/// or awaited it. Empty if the trace has no such work.
+pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
+    makers!(function_of_maker, work, segment: B)(segment, cancel)
 }
 
 /// The host on which a rank ran, if its trace states it.

@@ -35,6 +35,7 @@ mod verify;
 mod view;
 mod waits;
 mod warn;
+mod whatif;
 mod write;
 
 use std::borrow::Cow;
@@ -93,6 +94,7 @@ enum Command {
     Clock(clock::ClockArgs),
     Ranks(ranks::RanksArgs),
     Collectives(collectives::CollectivesArgs),
+    Whatif(whatif::WhatifArgs),
     Summary(summary::SummaryArgs),
     Table(table::TableArgs),
     Export(export::ExportArgs),
@@ -176,6 +178,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Clock(args) => args.run(place, out),
         Command::Ranks(args) => args.run(place, out),
         Command::Collectives(args) => args.run(place, out),
+        Command::Whatif(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),

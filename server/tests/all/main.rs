@@ -57,3 +57,4 @@ mod trace_groups;
 mod upload;
 mod vanishing_profiles;
 mod vendor;
+mod whatif;

@@ -10,6 +10,7 @@ mod operation;
 mod steps;
 #[cfg(test)]
 mod tests;
+pub(super) mod work;
 
 use crate::base::Result;
 use crate::makers::{Maker, MakerFacts};

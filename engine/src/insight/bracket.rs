@@ -1,0 +1,33 @@
+//! A number that is known within bounds.
+
+/// A time in picoseconds between bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bracket {
+    /// The least that is possible.
+    pub low_ps: i64,
+    /// The most likely value.
+    pub middle_ps: i64,
+    /// The most that is possible.
+    pub high_ps: i64,
+}
+
+impl Bracket {
+    /// The bracket around some values.
+    #[must_use]
+    pub fn around(low_ps: i64, middle_ps: i64, high_ps: i64) -> Self {
+        let all = [low_ps, middle_ps, high_ps];
+        Self {
+            low_ps: all.into_iter().fold(i64::MAX, i64::min),
+            middle_ps,
+            high_ps: all.into_iter().fold(i64::MIN, i64::max),
+        }
+    }
+
+    /// The bracket with bounds that are further apart by this much on both sides. A length is not
+    /// negative.
+    #[must_use]
+    pub fn widened(self, by_ps: i64) -> Self {
+        let low_ps = self.low_ps.saturating_sub(by_ps).max(self.low_ps.min(0));
+        Self { low_ps, high_ps: self.high_ps.saturating_add(by_ps), ..self }
+    }
+}

@@ -1,0 +1,222 @@
+//! Edits of a run: what takes how much of its time, in the words of the command line.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A pattern of names: a part of a name, or a whole name with `*` for any text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameGlob(String);
+
+impl NameGlob {
+    /// The pattern of this part of names. A `*` in a name stands for itself, too, as for any text.
+    #[must_use]
+    pub fn whole(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
+    /// Whether a name fits.
+    #[must_use]
+    pub fn fits(&self, name: &str) -> bool {
+        let mut parts = self.0.split('*');
+        let first = parts.next().unwrap_or_default();
+        let Some(last) = parts.next_back() else { return name.contains(first) };
+        let Some(mut rest) = name.strip_prefix(first) else { return false };
+        for part in parts {
+            let Some(at) = rest.find(part) else { return false };
+            rest = &rest[at + part.len()..];
+        }
+        rest.ends_with(last)
+    }
+}
+
+/// The work that an edit changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// Kernels and other work of devices by name.
+    Kernel(NameGlob),
+    /// Transfers of operations of a kind, as `nprof collectives` prints it.
+    Transfer(String),
+    /// The work of the rank with this number.
+    Rank(u32),
+    /// The waiting of other ranks for the rank with this number.
+    AwaitedRank(u32),
+    /// The rate of all transfers.
+    Bandwidth,
+}
+
+/// The change of the time that work takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// A multiple of its time, or of a rate.
+    Factor(f64),
+    /// As much as on the median rank.
+    Median,
+}
+
+/// An edit of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Edit {
+    /// The work.
+    pub subject: Subject,
+    /// Its change.
+    pub change: Change,
+}
+
+/// Fault of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditError {
+    /// Not in the form `WORK=CHANGE`.
+    Form {
+        /// The text.
+        text: String,
+    },
+    /// The change is no number that is possible here.
+    Number {
+        /// The text of the change.
+        text: String,
+        /// The possible changes.
+        wanted: &'static str,
+    },
+    /// There is no median of this work.
+    NoMedian {
+        /// The edit.
+        edit: String,
+    },
+    /// The profile has no such work.
+    NoSuchWork {
+        /// The edit.
+        edit: String,
+        /// Work that the profile has.
+        known: Vec<String>,
+    },
+}
+
+/// Forms of edits, for help and messages.
+pub const FORMS: &str =
+    "kernel:NAME=0.5, transfer:KIND=0.5, rank:3=median, rank:3=0.9, wait:rank 3=0, bandwidth=2";
+
+impl fmt::Display for EditError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form { text } => write!(f, "`{text}` is no edit; edits are {FORMS}"),
+            Self::Number { text, wanted } => write!(f, "`{text}` is not possible here: {wanted}"),
+            Self::NoMedian { edit } => write!(f, "`{edit}`: only a rank can be as fast as the median rank"),
+            Self::NoSuchWork { edit, known } if known.is_empty() => {
+                write!(f, "`{edit}`: the profile has no such work")
+            }
+            Self::NoSuchWork { edit, known } => {
+                write!(f, "`{edit}`: the profile has no such work; it has {}", known.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for EditError {}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            Subject::Kernel(NameGlob(name)) => write!(f, "kernel:{name}")?,
+            Subject::Transfer(kind) => write!(f, "transfer:{kind}")?,
+            Subject::Rank(number) => write!(f, "rank:{number}")?,
+            Subject::AwaitedRank(number) => write!(f, "wait:rank {number}")?,
+            Subject::Bandwidth => f.write_str("bandwidth")?,
+        }
+        match self.change {
+            Change::Factor(factor) => write!(f, "={factor}"),
+            Change::Median => f.write_str("=median"),
+        }
+    }
+}
+
+impl FromStr for Edit {
+    type Err = EditError;
+
+    fn from_str(text: &str) -> Result<Self, EditError> {
+        let form = || EditError::Form { text: text.to_owned() };
+        let (work, change) = text.rsplit_once('=').ok_or_else(form)?;
+        let number = |text: &str| text.trim().parse::<u32>().map_err(|_| form());
+        let subject = match work.split_once(':') {
+            Some(("kernel", name)) if !name.is_empty() => Subject::Kernel(NameGlob(name.to_owned())),
+            Some(("transfer", kind)) if !kind.is_empty() => Subject::Transfer(kind.to_owned()),
+            Some(("rank", rank)) => Subject::Rank(number(rank)?),
+            Some(("wait", rank)) => {
+                Subject::AwaitedRank(number(rank.trim().strip_prefix("rank").ok_or_else(form)?)?)
+            }
+            None if work == "bandwidth" => Subject::Bandwidth,
+            _ => return Err(form()),
+        };
+        let change = match change.trim() {
+            "median" => Change::Median,
+            factor => Change::Factor(factor_of(factor, &subject)?),
+        };
+        Ok(Self { subject, change })
+    }
+}
+
+fn factor_of(text: &str, subject: &Subject) -> Result<f64, EditError> {
+    let refused = |wanted| EditError::Number { text: text.to_owned(), wanted };
+    let factor: f64 = text.parse().map_err(|_| refused("a number is"))?;
+    match subject {
+        Subject::AwaitedRank(_) if factor != 0.0 => Err(refused("only 0 is, nobody waits")),
+        Subject::Bandwidth if !(factor > 0.0 && factor.is_finite()) => Err(refused("a number above 0 is")),
+        _ if !(0.0..=MOST).contains(&factor) => Err(refused("a number from 0 to 1000 is")),
+        _ => Ok(factor),
+    }
+}
+
+/// Largest factor.
+const MOST: f64 = 1e3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_read_and_printed_alike() {
+        for text in [
+            "kernel:gemm=0.5",
+            "kernel:void f<a=b>*=2",
+            "transfer:all-reduce=0.1",
+            "rank:53=median",
+            "rank:0=0.9",
+            "wait:rank 53=0",
+            "bandwidth=2",
+        ] {
+            assert_eq!(text.parse::<Edit>().map(|edit| edit.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused() {
+        for text in [
+            "",
+            "kernel",
+            "kernel:=1",
+            "rank:x=1",
+            "kernel:a=",
+            "kernel:a=-1",
+            "kernel:a=nan",
+            "bandwidth=0",
+            "wait:rank 3=0.5",
+            "wait:3=0",
+            "bandwidth:2=1",
+        ] {
+            assert!(text.parse::<Edit>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_fit_by_a_part_or_as_a_whole() {
+        for (pattern, name, fits) in [
+            ("gemm", "void gemm_bf16()", true),
+            ("gemm*", "void gemm", false),
+            ("*gemm*", "void gemm_bf16", true),
+            ("a*b*c", "a1b2c", true),
+            ("a*b*c", "acb", false),
+            ("ab*ba", "aba", false),
+        ] {
+            assert_eq!(NameGlob(pattern.to_owned()).fits(name), fits, "{pattern} {name}");
+        }
+    }
+}

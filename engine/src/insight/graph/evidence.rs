@@ -1,0 +1,216 @@
+//! StartEvidence about the order of work on different queues of one device: which queues the slices
+//! of a class wait for. A trace does not record the events between streams.
+//!
+//! - A slice that starts while another queue works, and that its own queue did not hold back, does
+//!   not wait for that work.
+//! - A slice that starts right after the end of another queue's work, and long after all other
+//!   ends, waited for that queue. If some slices of a class did so, all of them wait for the queue.
+//! - A communication waits for the queue that computes, unless some of its slices started under
+//!   that queue's work: programs order their streams so. It then also waits for what that queue
+//!   waits for.
+//!
+//! Counts are those of all ranks together.
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{MachineSide, RankWork, Role, WorkClass, WorkQueue};
+
+/// Queues of a rank that are told apart. The middle model knows no others.
+const MOST_QUEUES: usize = 64;
+/// Time by which a slice must reach into another one to count as under it, in picoseconds: the
+/// clock of a device repeats a time within this.
+const LEAST_UNDER_PS: i64 = 1_000_000;
+/// A slice starts right after an end within this time, in picoseconds. Other ends do not explain it
+/// if they are older by this much.
+const RIGHT_AFTER_PS: i64 = 10_000_000;
+/// A class waits for a queue if at least so many of its slices, and one of so many, started right
+/// after the end of that queue's work. A call that the trace lacks makes others look so by chance.
+const LEAST_AFTER: u64 = 2;
+const AFTER_ONE_IN: u64 = 50;
+/// A class is free of a queue if one of so many of its slices started under that queue's work. A
+/// single odd slice in a long trace proves little.
+const ONE_IN: u64 = 20;
+
+/// Queues that the slices of a class wait for, a bit for each of [`ObservedWork::told_apart`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::insight) struct AwaitedQueues {
+    /// Queues that something speaks for.
+    pub(super) likely: u64,
+    /// Queues that nothing speaks against. They contain the likely ones.
+    pub(super) possible: u64,
+}
+
+/// Key that a queue has on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct QueueKey {
+    role: Role,
+    number: Option<u32>,
+    lane: u32,
+}
+
+/// Key that a class has on all ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct ClassKey<'w> {
+    name: &'w str,
+    queue: QueueKey,
+}
+
+/// Starts of a class.
+#[derive(Debug, Clone, Default)]
+struct ClassStarts {
+    count: u64,
+    /// Starts that the work before on their own queue does not explain.
+    apart: u64,
+    /// Those of them under the work of each queue.
+    under: FxHashMap<QueueKey, u64>,
+    /// Starts right after the end of each queue's work.
+    after: FxHashMap<QueueKey, u64>,
+}
+
+impl ClassStarts {
+    fn is_free(&self, of: QueueKey) -> bool {
+        self.under.get(&of).is_some_and(|under| under * ONE_IN >= self.apart)
+    }
+
+    fn waits_for(&self, queue: QueueKey) -> bool {
+        self.after
+            .get(&queue)
+            .is_some_and(|after| *after >= LEAST_AFTER && after * AFTER_ONE_IN >= self.count)
+    }
+}
+
+/// The work of a rank, and what of it communicates.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ObservedWork<'w> {
+    pub(super) work: &'w RankWork,
+    /// Whether a class has calls of operations.
+    pub(super) communicates: &'w [bool],
+    /// Rows from this one on were not recorded, and show nothing.
+    pub(super) first_absent_row: u32,
+}
+
+impl<'w> ObservedWork<'w> {
+    /// The queues of the devices that are told apart.
+    pub(super) fn told_apart(self) -> Vec<u32> {
+        let device = (0_u32..).zip(&self.work.queues).filter(|(_, queue)| queue.side == MachineSide::Device);
+        device.map(|(at, _)| at).take(MOST_QUEUES).collect()
+    }
+
+    fn queue(self, at: u32) -> QueueKey {
+        let WorkQueue { identity, lane, .. } = self.work.queues[at as usize];
+        QueueKey { role: identity.role, number: identity.number, lane }
+    }
+
+    fn class(self, class: &WorkClass) -> ClassKey<'w> {
+        ClassKey { name: self.work.name(class.name).unwrap_or_default(), queue: self.queue(class.queue) }
+    }
+
+    /// The queue of the device that computes most.
+    fn computing_queue(self) -> Option<u32> {
+        let mut busy_ps = vec![0_i64; self.work.queues.len()];
+        for node in &self.work.nodes {
+            if !self.communicates[node.class as usize] {
+                let busy_ps = &mut busy_ps[self.work.classes[node.class as usize].queue as usize];
+                *busy_ps = busy_ps.saturating_add(node.duration_ps);
+            }
+        }
+        let queues = self.told_apart().into_iter().filter(|queue| busy_ps[*queue as usize] > 0);
+        queues.max_by_key(|queue| (busy_ps[*queue as usize], std::cmp::Reverse(*queue)))
+    }
+}
+
+/// The evidence of all ranks of a job.
+#[derive(Debug, Default)]
+pub(super) struct StartEvidence<'w> {
+    starts: FxHashMap<ClassKey<'w>, ClassStarts>,
+}
+
+impl<'w> StartEvidence<'w> {
+    /// Takes the work of a rank.
+    pub(super) fn add(&mut self, of: ObservedWork<'w>) {
+        let work = of.work;
+        let queues = of.told_apart();
+        let mut place = vec![None; work.queues.len()];
+        for (bit, &queue) in queues.iter().enumerate() {
+            place[queue as usize] = Some(bit);
+        }
+        let width = queues.len();
+        let (mut counts, mut apart) = (vec![0_u64; work.classes.len()], vec![0_u64; work.classes.len()]);
+        let (mut under, mut after) =
+            (vec![0_u32; work.classes.len() * width], vec![0_u32; work.classes.len() * width]);
+        // The end of the last slice of each queue.
+        let mut until_ps = vec![i64::MIN; width];
+        for node in work.nodes.iter().filter(|node| node.row < of.first_absent_row) {
+            let class = node.class as usize;
+            let queue = work.classes[class].queue as usize;
+            let Some(bit) = place[queue] else { continue };
+            counts[class] += 1;
+            // Work that its own queue held back shows nothing: what runs then can have come later.
+            let is_apart = node.start_ps.saturating_sub(until_ps[bit]) > RIGHT_AFTER_PS;
+            apart[class] += u64::from(is_apart);
+            let own = class * width..(class + 1) * width;
+            let (mut last, mut before_ps) = (None, i64::MIN);
+            for (at, until_ps) in until_ps.iter().enumerate() {
+                if until_ps.saturating_sub(node.start_ps) > LEAST_UNDER_PS {
+                    under[own.clone()][at] += u32::from(is_apart);
+                } else if last.is_none_or(|(_, last_ps)| *until_ps > last_ps) {
+                    before_ps = before_ps.max(last.map_or(i64::MIN, |(_, last_ps)| last_ps));
+                    last = Some((at, *until_ps));
+                } else {
+                    before_ps = before_ps.max(*until_ps);
+                }
+            }
+            if let Some((at, last_ps)) = last
+                && node.start_ps.saturating_sub(last_ps) <= RIGHT_AFTER_PS
+                && last_ps.saturating_sub(before_ps) >= RIGHT_AFTER_PS
+            {
+                after[own][at] += 1;
+            }
+            until_ps[bit] = until_ps[bit].max(node.end_ps());
+        }
+        for (class, key) in work.classes.iter().enumerate().filter(|(class, _)| counts[*class] > 0) {
+            let starts = self.starts.entry(of.class(key)).or_default();
+            starts.count += counts[class];
+            starts.apart += apart[class];
+            let own = class * width..(class + 1) * width;
+            for ((under, after), &queue) in under[own.clone()].iter().zip(&after[own]).zip(&queues) {
+                let other = of.queue(queue);
+                if *under > 0 {
+                    *starts.under.entry(other).or_default() += u64::from(*under);
+                }
+                if *after > 0 {
+                    *starts.after.entry(other).or_default() += u64::from(*after);
+                }
+            }
+        }
+    }
+
+    /// For each class of a rank the queues that its slices wait for.
+    pub(super) fn awaited_queues(&self, of: ObservedWork<'_>) -> Vec<AwaitedQueues> {
+        let queues = of.told_apart();
+        let computing = of.computing_queue();
+        let starts = |class: &WorkClass| self.starts.get(&of.class(class));
+        // Starts on the queue that computes.
+        let classes = of.work.classes.iter();
+        let on_computing: Vec<&ClassStarts> =
+            classes.filter(|class| Some(class.queue) == computing).filter_map(starts).collect();
+        let bits = |is_wanted: &dyn Fn(u32) -> bool| {
+            let wanted = queues.iter().enumerate().filter(|(_, queue)| is_wanted(**queue));
+            wanted.fold(0_u64, |bits, (bit, _)| bits | 1 << bit)
+        };
+        let mask = |(class, communicates): (&WorkClass, &bool)| {
+            let Some(starts) = starts(class) else { return AwaitedQueues::default() };
+            let computes = computing
+                .filter(|queue| *communicates && class.queue != *queue && !starts.is_free(of.queue(*queue)));
+            let likely = bits(&|queue| {
+                let key = of.queue(queue);
+                let by_computing = computes.is_some() && !starts.is_free(key);
+                let through = by_computing && on_computing.iter().any(|of| of.waits_for(key));
+                starts.waits_for(key) || computes == Some(queue) || through
+            });
+            let possible = bits(&|queue| !starts.is_free(of.queue(queue)));
+            AwaitedQueues { likely, possible: possible | likely }
+        };
+        of.work.classes.iter().zip(of.communicates).map(mask).collect()
+    }
+}

@@ -1,0 +1,174 @@
+//! The dependency graph of all ranks of a job.
+
+use rustc_hash::FxHashMap;
+
+use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
+use super::evidence::{ObservedWork, StartEvidence};
+use super::meeting::{Meeting, MeetingCall};
+use super::rank::{ABSENT_ROW, ClassQueues, RankGraph};
+use crate::analysis::{Job, Report};
+use crate::base::{ClockFit, Result, Time};
+use crate::exec::Cancel;
+use crate::model::{MachineSide, RankWork, WorkNode};
+
+/// The dependency graph of all ranks.
+#[derive(Debug, Default)]
+pub struct JobGraph {
+    /// The ranks in the order of the job.
+    pub ranks: Vec<RankGraph>,
+    pub(in crate::insight) meetings: Vec<Meeting>,
+    /// The most time that a rank was at work before its recording began and that others felt, in
+    /// picoseconds: what they waited for it, and its time from the last operation to its first
+    /// work.
+    pub(in crate::insight) unrecorded_ps: i64,
+}
+
+impl JobGraph {
+    /// The graph of a job. `works` has the work of each rank in the order of the job, with the
+    /// times of its segment.
+    pub fn new(job: &Job, report: &Report, works: Vec<RankWork>, cancel: Cancel<'_>) -> Result<Self> {
+        let transfers = usual_transfers_ps(job, report);
+        let meeting = |one: &crate::analysis::InstanceReport| Meeting {
+            calls: 0,
+            waiting: job.signatures[one.signature as usize].kind.waiting(),
+            root: one.root,
+            signature: one.signature,
+            most_transfer_ps: i64::MAX,
+        };
+        let mut meetings: Vec<Meeting> = report.operations.iter().map(meeting).collect();
+        let mut works = works;
+        for (at, work) in works.iter_mut().enumerate() {
+            to_shared_clock(work, &report.used[at], job.ranks[at].stated_ps);
+        }
+        let calls = calls_of(job, report, &works);
+        let absent = absent_calls(job, report, &transfers, &works, &calls, cancel)?;
+        let mut of_ranks = Vec::with_capacity(works.len());
+        for ((work, mut calls), absent) in works.iter_mut().zip(calls).zip(absent) {
+            cancel.check()?;
+            if !absent.is_empty() {
+                calls = add_absent(work, &calls, &absent);
+            }
+            for call in &calls {
+                let meeting = &mut meetings[call.meeting as usize];
+                meeting.calls += u32::from(call.arrives);
+                if !call.arrives {
+                    meeting.most_transfer_ps = transfers[meeting.signature as usize];
+                }
+            }
+            of_ranks.push(calls);
+        }
+        let numbers = job.ranks.iter().map(|rank| rank.rank).collect();
+        let mut graph = Self { ranks: ranks(numbers, works, of_ranks, cancel)?, meetings, unrecorded_ps: 0 };
+        let unrecorded = graph.ranks.iter().map(|rank| unrecorded_ps(rank, &graph.meetings, report));
+        graph.unrecorded_ps = unrecorded.max().unwrap_or(0);
+        Ok(graph)
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ranks.iter().map(|rank| rank.work.nodes.len()).sum()
+    }
+
+    /// Whether there are no nodes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The graphs of ranks with these numbers, works on the shared clock, and calls.
+pub(in crate::insight) fn ranks(
+    numbers: Vec<u32>,
+    works: Vec<RankWork>,
+    calls: Vec<Vec<MeetingCall>>,
+    cancel: Cancel<'_>,
+) -> Result<Vec<RankGraph>> {
+    let awaited = awaited_queues(&works, &calls);
+    let parts = works.into_iter().zip(awaited).zip(calls).zip(numbers);
+    let rank = |(((work, awaited), calls), number)| {
+        cancel.check()?;
+        Ok(RankGraph { calls, ..RankGraph::new(number, work, awaited) })
+    };
+    parts.map(rank).collect()
+}
+
+/// For each rank the queues that have a bit, and for each class the queues that it waits for.
+fn awaited_queues(works: &[RankWork], calls: &[Vec<MeetingCall>]) -> Vec<ClassQueues> {
+    let communicates: Vec<Vec<bool>> = works
+        .iter()
+        .zip(calls)
+        .map(|(work, calls)| {
+            let mut communicates = vec![false; work.classes.len()];
+            for call in calls {
+                communicates[work.nodes[call.node as usize].class as usize] = true;
+            }
+            communicates
+        })
+        .collect();
+    let observed = |(work, communicates)| ObservedWork { work, communicates, first_absent_row: ABSENT_ROW };
+    let observed: Vec<ObservedWork<'_>> =
+        works.iter().zip(communicates.iter().map(Vec::as_slice)).map(observed).collect();
+    let mut evidence = StartEvidence::default();
+    observed.iter().for_each(|of| evidence.add(*of));
+    let awaited = |of: &ObservedWork<'_>| ClassQueues {
+        queues: of.told_apart(),
+        of_classes: evidence.awaited_queues(*of),
+    };
+    observed.iter().map(awaited).collect()
+}
+
+/// Time that a rank was at work before its recording began and that others felt, in picoseconds.
+fn unrecorded_ps(rank: &RankGraph, meetings: &[Meeting], report: &Report) -> i64 {
+    let before: Vec<&MeetingCall> = rank.calls.iter().filter(|call| !call.arrives).collect();
+    let Some(last) = before.last() else { return 0 };
+    let waited_ps = |call: &&MeetingCall| {
+        let of = &report.operations[call.meeting as usize];
+        of.transfer_ps().saturating_sub(meetings[call.meeting as usize].most_transfer_ps).max(0)
+    };
+    let first =
+        rank.work.nodes.iter().find(|node| {
+            rank.is_recorded(node) && rank.classes[node.class as usize].side == MachineSide::Device
+        });
+    let left_ps = rank.work.nodes[last.node as usize].end_ps();
+    let gap_ps = first.map_or(0, |first| first.start_ps.saturating_sub(left_ps).max(0));
+    before.iter().map(waited_ps).fold(gap_ps, i64::saturating_add)
+}
+
+/// Moves the times of work from the clock of its rank to the shared one. `stated_ps` is added
+/// first.
+fn to_shared_clock(work: &mut RankWork, clock: &ClockFit, stated_ps: i64) {
+    let shared = |time_ps: i64| clock.to_shared(Time(time_ps.saturating_add(stated_ps))).0;
+    for node in &mut work.nodes {
+        let (start_ps, end_ps) = (shared(node.start_ps), shared(node.end_ps()));
+        (node.start_ps, node.duration_ps) = (start_ps, end_ps.saturating_sub(start_ps).max(0));
+    }
+}
+
+/// The calls of each rank in operations that others share, or should share.
+fn calls_of(job: &Job, report: &Report, works: &[RankWork]) -> Vec<Vec<MeetingCall>> {
+    let by_call = report.by_call(job);
+    let of = |(at, work): (usize, &RankWork)| {
+        let rows: FxHashMap<u32, u32> =
+            job.ranks[at].calls.rows.iter().copied().zip(by_call[at].iter().copied()).collect();
+        let nodes = (0_u32..).zip(&work.nodes);
+        let call = |(node, of): (u32, &WorkNode)| {
+            Some(MeetingCall { node, meeting: *rows.get(&of.row)?, arrives: true })
+        };
+        nodes.filter_map(call).collect()
+    };
+    works.iter().enumerate().map(of).collect()
+}
+
+/// Adds nodes for the calls that a trace lacks. Returns all calls.
+fn add_absent(work: &mut RankWork, calls: &[MeetingCall], absent: &[AbsentCall]) -> Vec<MeetingCall> {
+    let mut of_row: FxHashMap<u32, MeetingCall> =
+        calls.iter().map(|call| (work.nodes[call.node as usize].row, *call)).collect();
+    for (row, one) in (ABSENT_ROW..).zip(absent) {
+        work.nodes.push(one.node(row));
+        of_row.insert(row, MeetingCall { node: 0, meeting: one.meeting, arrives: one.arrives });
+    }
+    work.sort();
+    let nodes = (0_u32..).zip(&work.nodes);
+    nodes.filter_map(|(node, of)| Some(MeetingCall { node, ..*of_row.get(&of.row)? })).collect()
+}

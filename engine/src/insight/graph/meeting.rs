@@ -1,0 +1,29 @@
+//! Operations in which ranks meet.
+
+use crate::model::WaitingRanks;
+
+/// A call of a rank in an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::insight) struct MeetingCall {
+    /// Position of the node.
+    pub(in crate::insight) node: u32,
+    /// Number of the operation.
+    pub(in crate::insight) meeting: u32,
+    /// Whether the others wait for it.
+    pub(in crate::insight) arrives: bool,
+}
+
+/// An operation of several ranks.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::insight) struct Meeting {
+    /// Number of calls that have a node.
+    pub(in crate::insight) calls: u32,
+    pub(in crate::insight) waiting: WaitingRanks,
+    /// Position of the root's rank, if the operation has one.
+    pub(in crate::insight) root: Option<u32>,
+    /// Number of the operation's signature in the job.
+    pub(in crate::insight) signature: u32,
+    /// The longest part of a call behind the last known arrival that can be its transfer, in
+    /// picoseconds. The rest is waiting for a rank that was not recorded.
+    pub(in crate::insight) most_transfer_ps: i64,
+}

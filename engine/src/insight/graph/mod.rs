@@ -1,0 +1,17 @@
+//! The dependency graph of a job: the work of each rank on the clock that all share, and the calls
+//! in which ranks meet.
+//!
+//! Order on a queue, launches and meetings are edges that the trace states. Edges between queues of
+//! one device are not in a trace, and [`evidence`] tells which are possible.
+
+mod absent_call;
+mod evidence;
+mod job;
+mod meeting;
+mod rank;
+
+pub use job::JobGraph;
+#[cfg(test)]
+pub(super) use job::ranks;
+pub(super) use meeting::{Meeting, MeetingCall};
+pub use rank::RankGraph;

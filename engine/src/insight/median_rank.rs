@@ -1,0 +1,87 @@
+//! The changes that would make a rank as fast as the median rank.
+//!
+//! The n-th slice of a name on a rank corresponds to the n-th one of this name on the others, and a
+//! call to the calls of the same operation. Durations of work and the gaps before work and calls
+//! become the medians of what corresponds.
+
+use rustc_hash::FxHashMap;
+
+use super::gap::gaps_ps;
+use super::graph::{JobGraph, RankGraph};
+use super::node_change::NodeChange;
+use crate::model::MachineSide;
+
+/// Work of a rank by name, in the order of starts.
+fn by_name(rank: &RankGraph) -> FxHashMap<&str, Vec<u32>> {
+    let mut meets = rank.calls.iter().map(|call| call.node).peekable();
+    let mut found: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
+    for (at, node) in (0_u32..).zip(&rank.work.nodes) {
+        let class = rank.classes[node.class as usize];
+        if meets.next_if_eq(&at).is_some() || class.side != MachineSide::Device {
+            continue;
+        }
+        let name = rank.work.name(rank.work.classes[node.class as usize].name).unwrap_or_default();
+        found.entry(name).or_default().push(at);
+    }
+    found
+}
+
+/// The other ranks' slices that correspond to the n-th of `count` slices: the n-th of those that
+/// have as many, else the n-th from the end, because a recording rather begins late.
+fn corresponding(others: &[(usize, &[u32])], count: usize, at: usize) -> Vec<(usize, u32)> {
+    let alike = others.iter().filter(|(_, nodes)| nodes.len() == count);
+    let alike: Vec<(usize, u32)> = alike.map(|(rank, nodes)| (*rank, nodes[at])).collect();
+    if alike.len() * 2 >= others.len() {
+        return alike;
+    }
+    let from_end = |nodes: &[u32]| nodes.len().checked_sub(count - at).map(|place| nodes[place]);
+    others.iter().filter_map(|(rank, nodes)| Some((*rank, from_end(nodes)?))).collect()
+}
+
+/// The median; `None` without values.
+fn median(mut values: Vec<i64>) -> Option<i64> {
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable(middle).1)
+}
+
+/// The changes of all nodes of the rank at this position.
+pub(super) fn of_median_rank(graph: &JobGraph, at: usize) -> Vec<NodeChange> {
+    let gaps: Vec<Vec<i64>> = graph.ranks.iter().map(gaps_ps).collect();
+    let names: Vec<FxHashMap<&str, Vec<u32>>> = graph.ranks.iter().map(by_name).collect();
+    let rank = &graph.ranks[at];
+    let mut changes = vec![NodeChange::default(); rank.work.nodes.len()];
+    for (name, nodes) in &names[at] {
+        let others = names.iter().enumerate().filter(|(other, _)| *other != at);
+        let others: Vec<(usize, &[u32])> =
+            others.filter_map(|(other, names)| Some((other, names.get(name)?.as_slice()))).collect();
+        for (place, &node) in nodes.iter().enumerate() {
+            let like = corresponding(&others, nodes.len(), place);
+            let duration_ps = |of: &(usize, u32)| graph.ranks[of.0].work.nodes[of.1 as usize].duration_ps;
+            let gap_ps = |of: &(usize, u32)| gaps[of.0][of.1 as usize];
+            let own = &rank.work.nodes[node as usize];
+            let change = &mut changes[node as usize];
+            if let Some(median_ps) = median(like.iter().map(duration_ps).collect()) {
+                change.duration_ps = median_ps.saturating_sub(own.duration_ps);
+            }
+            if let Some(median_ps) = median(like.iter().map(gap_ps).collect()) {
+                change.gap_ps = median_ps.saturating_sub(gaps[at][node as usize]);
+            }
+        }
+    }
+    let mut of_meetings: FxHashMap<u32, Vec<i64>> =
+        rank.calls.iter().map(|call| (call.meeting, Vec::new())).collect();
+    for (other, of) in graph.ranks.iter().enumerate().filter(|(other, _)| *other != at) {
+        for call in &of.calls {
+            if let Some(list) = of_meetings.get_mut(&call.meeting) {
+                list.push(gaps[other][call.node as usize]);
+            }
+        }
+    }
+    for call in &rank.calls {
+        let of = of_meetings.remove(&call.meeting).unwrap_or_default();
+        if let Some(median_ps) = median(of) {
+            changes[call.node as usize].gap_ps = median_ps.saturating_sub(gaps[at][call.node as usize]);
+        }
+    }
+    changes
+}

@@ -1,0 +1,27 @@
+//! Insight: what a run costs, and what would make it shorter. A dependency graph of the work of all
+//! ranks, and its replay under changes.
+//!
+//! Pure functions of what [`crate::makers::work`] reads from the ranks' segments and of the
+//! analysis of all ranks.
+
+mod bracket;
+pub mod edit;
+mod gap;
+pub mod graph;
+mod median_rank;
+mod names;
+mod node_change;
+mod prediction;
+mod replay;
+mod scenario;
+mod sweep;
+#[cfg(test)]
+mod tests;
+
+pub use bracket::Bracket;
+pub use edit::{Edit, EditError};
+pub use graph::{JobGraph, RankGraph};
+pub use prediction::{Prediction, predict};
+pub use replay::{Replayed, replay};
+pub use scenario::Scenario;
+pub use sweep::{SweptEdit, sweep};

@@ -1,0 +1,232 @@
+//! The replay of one rank.
+
+use super::extent::WorkExtent;
+use super::meeting_times::MeetingTimes;
+use super::time::{LOOSE, MIDDLE, ReplayTime, STRICT};
+use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
+use crate::insight::scenario::{Scenario, scaled};
+use crate::model::rank_work::NO_LAUNCH;
+use crate::model::{MachineSide, WorkNode};
+
+/// The state of a queue.
+#[derive(Debug, Clone, Copy)]
+struct QueueTimes {
+    /// Start of the node that runs.
+    started: ReplayTime,
+    /// End of the node before it.
+    ended: ReplayTime,
+    /// Whether the last call of the host was ahead of its device.
+    is_ahead: bool,
+}
+
+/// The part of the job that a rank reads and writes while it runs.
+pub(super) struct JobReplay<'j> {
+    pub(super) graph: &'j JobGraph,
+    pub(super) scenario: &'j Scenario,
+    pub(super) meetings: &'j mut [MeetingTimes],
+    /// Ranks that can run.
+    pub(super) ready: &'j mut Vec<u32>,
+}
+
+/// The replay of one rank.
+#[derive(Debug)]
+pub(super) struct RankReplay<'g> {
+    at: u32,
+    graph: &'g RankGraph,
+    queues: Vec<QueueTimes>,
+    /// Starts of calls of the host.
+    host: Vec<ReplayTime>,
+    /// The end of work of a device that came last, by the recorded order.
+    ended: ReplayTime,
+    next_start: usize,
+    next_end: usize,
+    next_call: usize,
+    /// Calls that have started and not ended.
+    open_calls: Vec<MeetingCall>,
+    /// WorkExtent of the work of devices.
+    pub(super) device: WorkExtent,
+    /// WorkExtent of the calls of the host.
+    pub(super) calls: WorkExtent,
+}
+
+impl<'g> RankReplay<'g> {
+    /// The replay of the rank at this position, before its first node.
+    pub(super) fn new(at: u32, graph: &'g RankGraph) -> Self {
+        let queue = QueueTimes { started: ReplayTime::NEVER, ended: ReplayTime::NEVER, is_ahead: false };
+        Self {
+            at,
+            graph,
+            queues: vec![queue; graph.work.queues.len()],
+            host: Vec::with_capacity(graph.host.len()),
+            ended: ReplayTime::NEVER,
+            next_start: 0,
+            next_end: 0,
+            next_call: 0,
+            open_calls: Vec::new(),
+            device: WorkExtent::EMPTY,
+            calls: WorkExtent::EMPTY,
+        }
+    }
+
+    /// Runs until it waits for another rank, or to its end.
+    pub(super) fn run(&mut self, job: &mut JobReplay<'_>) {
+        let nodes = &self.graph.work.nodes;
+        loop {
+            let start_ps = nodes.get(self.next_start).map(|node| node.start_ps);
+            let ending = self.ending().filter(|end| {
+                let is_started = (*end as usize) < self.next_start;
+                is_started && start_ps.is_none_or(|start_ps| nodes[*end as usize].end_ps() <= start_ps)
+            });
+            match (ending, start_ps) {
+                (Some(node), _) => {
+                    let Some(time) = self.end_of(node, job) else { return };
+                    self.end(node, time);
+                    self.next_end += 1;
+                }
+                (None, Some(_)) => {
+                    self.start(job);
+                    self.next_start += 1;
+                }
+                (None, None) => return,
+            }
+        }
+    }
+
+    /// The node that ends next.
+    fn ending(&self) -> Option<u32> {
+        self.graph.ends.get(self.next_end).copied()
+    }
+
+    /// The operation that the rank waits in, and the recorded time at which it leaves it.
+    pub(super) fn waits_in(&self) -> Option<(u32, i64)> {
+        let node = self.ending()?;
+        let call = self.open_calls.iter().find(|call| call.node == node)?;
+        Some((call.meeting, self.graph.work.nodes[node as usize].end_ps()))
+    }
+
+    /// Starts the next node.
+    fn start(&mut self, job: &mut JobReplay<'_>) {
+        let at = self.next_start;
+        let node = &self.graph.work.nodes[at];
+        let class = self.graph.classes[node.class as usize];
+        let mut time = match class.side {
+            MachineSide::Device => self.start_on_device(at, node),
+            MachineSide::Host => self.start_on_host(node),
+        };
+        if let Some(change) = job.scenario.change(self.at, at) {
+            time = time.shifted(change.gap_ps);
+        }
+        self.queues[class.queue as usize].started = time;
+        if self.graph.is_recorded(node) {
+            self.extent_of(class.side).start(time);
+        }
+        let call = self.graph.calls.get(self.next_call).filter(|call| call.node as usize == at);
+        if let Some(call) = call.copied() {
+            self.next_call += 1;
+            self.open_calls.push(call);
+            if call.arrives {
+                let root = job.graph.meetings[call.meeting as usize].root;
+                let meeting = &mut job.meetings[call.meeting as usize];
+                meeting.arrive(time, root == Some(self.at), job.scenario.is_never_awaited(self.at));
+                if meeting.missing == 0 || meeting.root.is_some() {
+                    job.ready.append(&mut meeting.waiting);
+                }
+            }
+        }
+    }
+
+    fn start_on_device(&self, at: usize, node: &WorkNode) -> ReplayTime {
+        let class = &self.graph.classes[node.class as usize];
+        let queue = class.queue as usize;
+        let mut after = self.queues[queue].ended;
+        let mut last = ReplayTime::NEVER;
+        for (other, is_likely) in self.graph.awaited(class) {
+            let other = self.queues[other as usize].ended;
+            if other.old[LOOSE] > last.old[LOOSE] {
+                last = other;
+            }
+            if is_likely {
+                after.take(MIDDLE, other);
+            }
+            after.take(STRICT, other);
+        }
+        after.take(LOOSE, last);
+        after.take(MIDDLE, last);
+        let launch = self.graph.launches[at];
+        if launch != NO_LAUNCH {
+            after = after.later(self.host[launch as usize].plus(self.graph.latencies_ps[queue]));
+        }
+        after.followed_by(node.start_ps)
+    }
+
+    /// The start of a call of the host. A launch that is ahead comes as soon as its thread can. Any
+    /// other call comes after the call before, unless that one was ahead: something held the thread
+    /// back since, most likely the device.
+    fn start_on_host(&mut self, node: &WorkNode) -> ReplayTime {
+        let queue = self.graph.classes[node.class as usize].queue as usize;
+        let call = self.graph.host[self.host.len()];
+        let QueueTimes { ended, is_ahead, .. } = &mut self.queues[queue];
+        let after = ended.plus(call.busy_ps);
+        let is_first = after.old[LOOSE] == i64::MIN;
+        let was_ahead = std::mem::replace(is_ahead, call.is_ahead);
+        let time = if call.is_ahead && !is_first {
+            after
+        } else if is_first || was_ahead {
+            after.later(self.ended).followed_by(node.start_ps)
+        } else {
+            after.followed_by(node.start_ps)
+        };
+        self.host.push(time);
+        time
+    }
+
+    /// The end of a node. `None` as long as it waits for other ranks.
+    fn end_of(&mut self, at: u32, job: &mut JobReplay<'_>) -> Option<ReplayTime> {
+        let node = &self.graph.work.nodes[at as usize];
+        let class = self.graph.classes[node.class as usize];
+        let started = self.queues[class.queue as usize].started;
+        let factor = job.scenario.factor(self.at, node.class);
+        if let Some(open) = self.open_calls.iter().position(|call| call.node == at) {
+            let call = self.open_calls[open];
+            let of = &job.graph.meetings[call.meeting as usize];
+            let meeting = &mut job.meetings[call.meeting as usize];
+            let Some(awaited) = meeting.awaited(of, self.at, started) else {
+                meeting.waiting.push(self.at);
+                return None;
+            };
+            self.open_calls.swap_remove(open);
+            let met = if call.arrives { awaited.later(started) } else { awaited };
+            let rest_ps = node.end_ps().saturating_sub(met.old[MIDDLE]).clamp(0, of.most_transfer_ps);
+            let longer_ps =
+                scaled(rest_ps, factor * job.scenario.transfer(of.signature)).saturating_sub(rest_ps);
+            let end = met.followed_by(node.end_ps()).shifted(longer_ps);
+            return Some(if call.arrives { end.not_before(started) } else { end });
+        }
+        if class.side == MachineSide::Host && class.waits {
+            return Some(started.later(self.ended).followed_by(node.end_ps()));
+        }
+        let change_ps = job.scenario.change(self.at, at as usize).map_or(0, |change| change.duration_ps);
+        let longer_ps = scaled(node.duration_ps, factor).saturating_sub(node.duration_ps);
+        Some(started.plus(node.duration_ps).shifted(change_ps.saturating_add(longer_ps)))
+    }
+
+    /// Ends a node at a time.
+    fn end(&mut self, at: u32, time: ReplayTime) {
+        let node = &self.graph.work.nodes[at as usize];
+        let class = self.graph.classes[node.class as usize];
+        self.queues[class.queue as usize].ended = time;
+        if class.side == MachineSide::Device {
+            self.ended = time;
+        }
+        if self.graph.is_recorded(node) {
+            self.extent_of(class.side).end(time);
+        }
+    }
+
+    fn extent_of(&mut self, side: MachineSide) -> &mut WorkExtent {
+        match side {
+            MachineSide::Device => &mut self.device,
+            MachineSide::Host => &mut self.calls,
+        }
+    }
+}

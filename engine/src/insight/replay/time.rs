@@ -1,0 +1,78 @@
+//! Times of a replay beside those of the unchanged run.
+
+/// Number of models.
+pub(super) const MODELS: usize = 3;
+/// Position of the loosest model.
+pub(super) const LOOSE: usize = 0;
+/// Position of the middle model.
+pub(super) const MIDDLE: usize = 1;
+/// Position of the strictest model.
+pub(super) const STRICT: usize = 2;
+
+/// A time in each model, in picoseconds.
+pub(super) type ByModel = [i64; MODELS];
+/// Before all times.
+pub(super) const NEVER: ByModel = [i64::MIN; MODELS];
+
+/// A time in the replay beside the same time of the unchanged run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReplayTime {
+    pub(super) new: ByModel,
+    pub(super) old: ByModel,
+}
+
+impl ReplayTime {
+    pub(super) const NEVER: Self = Self { new: NEVER, old: NEVER };
+
+    pub(super) fn at(time_ps: i64) -> Self {
+        Self { new: [time_ps; MODELS], old: [time_ps; MODELS] }
+    }
+
+    /// The later one, model by model.
+    pub(super) fn later(mut self, other: Self) -> Self {
+        for model in 0..MODELS {
+            self.take(model, other);
+        }
+        self
+    }
+
+    /// Waits for another time in one model.
+    pub(super) fn take(&mut self, model: usize, other: Self) {
+        self.new[model] = self.new[model].max(other.new[model]);
+        self.old[model] = self.old[model].max(other.old[model]);
+    }
+
+    pub(super) fn plus(self, by_ps: i64) -> Self {
+        let add = |time: i64| if time == i64::MIN { time } else { time.saturating_add(by_ps) };
+        Self { new: self.new.map(add), old: self.old.map(add) }
+    }
+
+    /// The time that was recorded at `time_ps` and follows this one.
+    pub(super) fn followed_by(self, time_ps: i64) -> Self {
+        let mut next = Self::at(time_ps);
+        for model in 0..MODELS {
+            if self.old[model] != i64::MIN {
+                let shift_ps = self.new[model].saturating_sub(self.old[model]);
+                next.new[model] = time_ps.saturating_add(shift_ps);
+            }
+        }
+        next
+    }
+
+    /// The time if the new run took this much longer.
+    pub(super) fn shifted(mut self, by_ps: i64) -> Self {
+        for time in &mut self.new {
+            *time = time.saturating_add(by_ps);
+        }
+        self
+    }
+
+    /// The time, or the start of its call if that is later in the new run: a call that left before
+    /// others came has a wrong clock.
+    pub(super) fn not_before(mut self, start: Self) -> Self {
+        for (time, start) in self.new.iter_mut().zip(start.new) {
+            *time = start.max(*time);
+        }
+        self
+    }
+}

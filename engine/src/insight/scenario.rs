@@ -1,0 +1,193 @@
+//! A scenario: by how much edits change each piece of work of a job.
+
+use std::collections::BTreeSet;
+
+use super::edit::{Change, Edit, EditError, Subject};
+use super::graph::JobGraph;
+use super::median_rank::of_median_rank;
+use super::names::longest_names;
+use super::node_change::NodeChange;
+use crate::analysis::Job;
+use crate::model::{MachineSide, RankWork};
+
+/// Changes of all work of a job.
+#[derive(Debug, Clone, Default)]
+pub struct Scenario {
+    /// For each rank and class the factor of its durations. Empty for a rank without changes.
+    factors: Vec<Vec<f64>>,
+    /// For each signature of the job the factor of its transfers. Empty without changes.
+    transfers: Vec<f64>,
+    /// For each rank the changes of its nodes. Empty for a rank without changes.
+    changes: Vec<Vec<NodeChange>>,
+    /// Positions of ranks that no operation waits for.
+    never_awaited: Vec<u32>,
+    /// The largest part by which an edit changes some work.
+    largest_change: f64,
+}
+
+/// Names of work that a message lists.
+const MOST_KNOWN: usize = 3;
+
+/// A duration times a factor, in picoseconds. A factor of 1 changes nothing.
+pub(super) fn scaled(duration_ps: i64, factor: f64) -> i64 {
+    if factor == 1.0 {
+        return duration_ps;
+    }
+    let scaled = duration_ps as f64 * factor;
+    // Saturates.
+    scaled.round() as i64
+}
+
+impl Scenario {
+    /// The scenario that changes nothing.
+    #[must_use]
+    pub fn unchanged() -> Self {
+        Self::default()
+    }
+
+    /// The scenario of some edits together. An edit that changes nothing is an error.
+    pub fn new(graph: &JobGraph, job: &Job, edits: &[Edit]) -> Result<Self, EditError> {
+        let mut scenario = Self::default();
+        for edit in edits {
+            scenario.add(graph, job, edit)?;
+        }
+        Ok(scenario)
+    }
+
+    pub(super) fn is_unchanged(&self) -> bool {
+        let is_one = |factors: &Vec<f64>| factors.iter().all(|factor| *factor == 1.0);
+        self.factors.iter().all(is_one)
+            && is_one(&self.transfers)
+            && self.changes.iter().all(Vec::is_empty)
+            && self.never_awaited.is_empty()
+    }
+
+    pub(super) fn changes_transfers(&self) -> bool {
+        self.transfers.iter().any(|factor| *factor != 1.0)
+    }
+
+    /// The largest part by which some work changes: 0.5 if it takes half of its time.
+    pub(super) fn largest_change(&self) -> f64 {
+        self.largest_change
+    }
+
+    pub(super) fn factor(&self, rank: u32, class: u32) -> f64 {
+        self.factors.get(rank as usize).and_then(|of| of.get(class as usize)).copied().unwrap_or(1.0)
+    }
+
+    pub(super) fn transfer(&self, signature: u32) -> f64 {
+        self.transfers.get(signature as usize).copied().unwrap_or(1.0)
+    }
+
+    pub(super) fn change(&self, rank: u32, node: usize) -> Option<NodeChange> {
+        self.changes.get(rank as usize)?.get(node).copied()
+    }
+
+    pub(super) fn is_never_awaited(&self, rank: u32) -> bool {
+        self.never_awaited.contains(&rank)
+    }
+
+    fn add(&mut self, graph: &JobGraph, job: &Job, edit: &Edit) -> Result<(), EditError> {
+        let is_found = match (&edit.subject, edit.change) {
+            (Subject::Kernel(pattern), Change::Factor(factor)) => self.scale(graph, factor, |work, class| {
+                let class = work.classes[class];
+                work.queues[class.queue as usize].side == MachineSide::Device
+                    && work.name(class.name).is_some_and(|name| pattern.fits(name))
+            }),
+            (Subject::Transfer(kind), Change::Factor(factor)) => {
+                self.scale_transfers(job, factor, |of| of.eq_ignore_ascii_case(kind))
+            }
+            (Subject::Bandwidth, Change::Factor(factor)) => self.scale_transfers(job, 1.0 / factor, |_| true),
+            (Subject::Rank(number), change) => {
+                let at = rank_of(graph, *number, edit)?;
+                match change {
+                    Change::Factor(factor) => self.scale_rank(graph, at, factor),
+                    Change::Median => {
+                        self.changes.resize(graph.ranks.len(), Vec::new());
+                        self.changes[at] = of_median_rank(graph, at);
+                    }
+                }
+                true
+            }
+            (Subject::AwaitedRank(number), Change::Factor(_)) => {
+                let at = rank_of(graph, *number, edit)?;
+                self.never_awaited.push(crate::base::narrow(at));
+                true
+            }
+            (_, Change::Median) => return Err(EditError::NoMedian { edit: edit.to_string() }),
+        };
+        let part = match (&edit.subject, edit.change) {
+            (Subject::Bandwidth, Change::Factor(factor)) => (1.0 / factor - 1.0).abs(),
+            (Subject::AwaitedRank(_), _) | (_, Change::Median) => 0.0,
+            (_, Change::Factor(factor)) => (factor - 1.0).abs(),
+        };
+        self.largest_change = self.largest_change.max(part);
+        if is_found { Ok(()) } else { Err(no_such_work(graph, job, edit)) }
+    }
+
+    /// Scales the durations of the classes that are wanted.
+    fn scale(&mut self, graph: &JobGraph, factor: f64, is_wanted: impl Fn(&RankWork, usize) -> bool) -> bool {
+        self.factors.resize(graph.ranks.len(), Vec::new());
+        let mut is_found = false;
+        for (factors, rank) in self.factors.iter_mut().zip(&graph.ranks) {
+            for class in (0..rank.work.classes.len()).filter(|class| is_wanted(&rank.work, *class)) {
+                factors.resize(rank.work.classes.len(), 1.0);
+                factors[class] *= factor;
+                is_found = true;
+            }
+        }
+        is_found
+    }
+
+    /// Scales all work of a rank's devices but its calls.
+    fn scale_rank(&mut self, graph: &JobGraph, at: usize, factor: f64) {
+        self.factors.resize(graph.ranks.len(), Vec::new());
+        let rank = &graph.ranks[at];
+        let factors = &mut self.factors[at];
+        factors.resize(rank.work.classes.len(), 1.0);
+        let mut meets = vec![false; rank.work.classes.len()];
+        for call in &rank.calls {
+            meets[rank.work.nodes[call.node as usize].class as usize] = true;
+        }
+        for (class, meets) in meets.into_iter().enumerate() {
+            let queue = rank.work.classes[class].queue as usize;
+            if !meets && rank.work.queues[queue].side == MachineSide::Device {
+                factors[class] *= factor;
+            }
+        }
+    }
+
+    fn scale_transfers(&mut self, job: &Job, factor: f64, is_wanted: impl Fn(&str) -> bool) -> bool {
+        self.transfers.resize(job.signatures.len(), 1.0);
+        let mut is_found = false;
+        for (of, signature) in self.transfers.iter_mut().zip(&job.signatures) {
+            if is_wanted(signature.kind.name()) {
+                *of *= factor;
+                is_found = true;
+            }
+        }
+        is_found
+    }
+}
+
+/// Position of the rank with this number.
+fn rank_of(graph: &JobGraph, number: u32, edit: &Edit) -> Result<usize, EditError> {
+    let found = graph.ranks.iter().position(|rank| rank.rank == number);
+    let first_and_last = [graph.ranks.first(), graph.ranks.last()].into_iter().flatten();
+    let known = || first_and_last.map(|rank| format!("rank {}", rank.rank)).collect::<Vec<_>>().join(" to ");
+    found.ok_or_else(|| EditError::NoSuchWork { edit: edit.to_string(), known: vec![known()] })
+}
+
+/// An edit of nothing, with the work that the profile has.
+fn no_such_work(graph: &JobGraph, job: &Job, edit: &Edit) -> EditError {
+    let known = match &edit.subject {
+        Subject::Kernel(_) => {
+            longest_names(graph).into_iter().take(MOST_KNOWN).map(|name| format!("`{name}`")).collect()
+        }
+        _ => {
+            let kinds = job.signatures.iter().map(|signature| signature.kind.name());
+            kinds.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
+        }
+    };
+    EditError::NoSuchWork { edit: edit.to_string(), known }
+}

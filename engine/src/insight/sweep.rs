@@ -1,0 +1,57 @@
+//! A sweep: the changes that shorten a run most, one at a time.
+
+use super::edit::{Change, Edit, NameGlob, Subject};
+use super::graph::JobGraph;
+use super::names::longest_names;
+use super::prediction::{Prediction, predict};
+use super::scenario::Scenario;
+use crate::analysis::Job;
+use crate::base::Result;
+use crate::exec::Cancel;
+
+/// Names of work that are tried.
+const MOST_NAMES: usize = 16;
+/// Ranks that are tried: those that compute longest.
+const MOST_RANKS: usize = 8;
+/// The factor that is tried.
+const TWICE_AS_FAST: f64 = 0.5;
+
+/// A change with its prediction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweptEdit {
+    /// The change.
+    pub edit: Edit,
+    /// The run under it.
+    pub prediction: Prediction,
+}
+
+/// Predicts the run if each name of work, and each kind of transfer, were twice as fast, and each
+/// rank as fast as the median one. The largest saving comes first.
+pub fn sweep(graph: &JobGraph, job: &Job, cancel: Cancel<'_>) -> Result<Vec<SweptEdit>> {
+    let mut swept = Vec::new();
+    for edit in edits(graph, job) {
+        let Ok(scenario) = Scenario::new(graph, job, std::slice::from_ref(&edit)) else { continue };
+        let prediction = predict(graph, &scenario, cancel)?;
+        swept.push(SweptEdit { edit, prediction });
+    }
+    swept.sort_by_key(|one| std::cmp::Reverse(one.prediction.saving().middle_ps));
+    Ok(swept)
+}
+
+fn edits(graph: &JobGraph, job: &Job) -> Vec<Edit> {
+    let faster = |subject| Edit { subject, change: Change::Factor(TWICE_AS_FAST) };
+    let names = longest_names(graph).into_iter().take(MOST_NAMES);
+    let mut edits: Vec<Edit> = names.map(|name| faster(Subject::Kernel(NameGlob::whole(name)))).collect();
+    let mut kinds: Vec<&str> = job.signatures.iter().map(|signature| signature.kind.name()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    edits.extend(kinds.into_iter().map(|kind| faster(Subject::Transfer(kind.to_owned()))));
+    if graph.ranks.len() > 1 {
+        let mut ranks: Vec<(i64, u32)> =
+            job.ranks.iter().map(|rank| (rank.rest.compute_ps, rank.rank)).collect();
+        ranks.sort_unstable_by_key(|(compute_ps, rank)| (std::cmp::Reverse(*compute_ps), *rank));
+        let late = ranks.into_iter().take(MOST_RANKS);
+        edits.extend(late.map(|(_, rank)| Edit { subject: Subject::Rank(rank), change: Change::Median }));
+    }
+    edits
+}

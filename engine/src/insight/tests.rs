@@ -1,0 +1,277 @@
+//! Laws of the replay, and small jobs whose changes are computed by hand.
+
+use proptest::prelude::*;
+
+use super::graph::{JobGraph, Meeting, MeetingCall, ranks};
+use super::{Edit, Prediction, Replayed, Scenario, predict, replay};
+use crate::analysis::Job;
+use crate::exec::Cancel;
+use crate::model::rank_work::NO_LAUNCH;
+use crate::model::{
+    Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
+};
+
+const US: i64 = 1_000_000;
+
+/// A slice for a test: its queue, name, start and end in microseconds. Queue 9 is the host's.
+#[derive(Debug, Clone, Copy)]
+struct Drawn(u32, &'static str, i64, i64);
+
+/// The work of these slices. A slice of the host launches the next one of a device.
+fn work_of(slices: &[Drawn]) -> RankWork {
+    let mut work = RankWork::default();
+    let mut launch = NO_LAUNCH;
+    for (row, &Drawn(number, name, start, end)) in (0..).zip(slices) {
+        let side = if number == 9 { MachineSide::Host } else { MachineSide::Device };
+        let identity = Identity { number: Some(number), ..Identity::of(Role::Kernels) };
+        let queue = WorkQueue { track: TrackId(number), lane: 0, identity, side };
+        let place = work.queues.iter().position(|one| *one == queue);
+        let queue = place.unwrap_or_else(|| {
+            work.queues.push(queue);
+            work.queues.len() - 1
+        });
+        let known = work.names.iter().find(|(_, of)| *of == name).map(|(number, _)| *number);
+        let number_of_name = known.unwrap_or(u32::try_from(work.names.len()).unwrap());
+        work.names.insert(number_of_name, name.to_owned());
+        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name: number_of_name };
+        let place = work.classes.iter().position(|one| *one == class);
+        let class = place.unwrap_or_else(|| {
+            work.classes.push(class);
+            work.classes.len() - 1
+        });
+        let node = WorkNode {
+            start_ps: start * US,
+            duration_ps: (end - start) * US,
+            class: u32::try_from(class).unwrap(),
+            row,
+            launch: if side == MachineSide::Device {
+                std::mem::replace(&mut launch, NO_LAUNCH)
+            } else {
+                NO_LAUNCH
+            },
+        };
+        if side == MachineSide::Host {
+            launch = row;
+            work.host_busy_ps.push((row, 0));
+        }
+        work.nodes.push(node);
+    }
+    work.sort();
+    work
+}
+
+/// A job of ranks. All slices named `sync` with the same place among these meet.
+fn job_of(of_ranks: &[&[Drawn]]) -> JobGraph {
+    let works: Vec<RankWork> = of_ranks.iter().map(|slices| work_of(slices)).collect();
+    let calls_of = |work: &RankWork| {
+        let named = |node: &WorkNode| work.name(work.classes[node.class as usize].name) == Some("sync");
+        let calls = (0_u32..).zip(&work.nodes).filter(|(_, node)| named(node));
+        let calls = (0_u32..).zip(calls);
+        calls.map(|(meeting, (node, _))| MeetingCall { node, meeting, arrives: true }).collect()
+    };
+    let calls: Vec<Vec<MeetingCall>> = works.iter().map(calls_of).collect();
+    let most = calls.iter().map(Vec::len).max().unwrap_or(0);
+    let meeting = |at: usize| Meeting {
+        calls: u32::try_from(calls.iter().filter(|calls| calls.len() > at).count()).unwrap(),
+        waiting: WaitingRanks::ForAll,
+        root: None,
+        signature: 0,
+        most_transfer_ps: i64::MAX,
+    };
+    let meetings = (0..most).map(meeting).collect();
+    let numbers = (0..).take(works.len()).collect();
+    JobGraph { ranks: ranks(numbers, works, calls, Cancel::NEVER).unwrap(), meetings, ..JobGraph::default() }
+}
+
+fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
+    let edits: Vec<Edit> = edits.iter().map(|edit| edit.parse().unwrap()).collect();
+    let scenario = Scenario::new(of, &Job::default(), &edits).unwrap();
+    predict(of, &scenario, Cancel::NEVER).unwrap()
+}
+
+/// Checks the middle of a prediction, in microseconds.
+#[track_caller]
+fn check(of: &[&[Drawn]], edits: &[&str], recorded: i64, expected: i64) {
+    let found = predicted(&job_of(of), edits);
+    assert_eq!((found.recorded_ps / US, found.unchanged_ps / US), (recorded, recorded));
+    assert_eq!(found.predicted.middle_ps / US, expected, "{found:?}");
+    assert!(found.predicted.low_ps <= found.predicted.middle_ps, "{found:?}");
+    assert!(found.predicted.high_ps >= found.predicted.middle_ps, "{found:?}");
+}
+
+#[test]
+fn work_on_a_queue_follows_the_work_before() {
+    let slices = [Drawn(0, "gemm", 0, 100), Drawn(0, "add", 102, 112), Drawn(0, "gemm", 114, 214)];
+    check(&[&slices], &["kernel:gemm=0.5"], 214, 114);
+    check(&[&slices], &["kernel:gemm=2", "kernel:add=0"], 214, 404);
+    check(&[&slices], &["kernel:*m=1"], 214, 214);
+}
+
+#[test]
+fn a_launch_that_comes_late_bounds_its_work() {
+    // The host launches every 100 µs, and each kernel starts 5 µs later.
+    let slices = [
+        Drawn(9, "launch", 0, 4),
+        Drawn(0, "gemm", 5, 80),
+        Drawn(9, "launch", 100, 104),
+        Drawn(0, "gemm", 105, 180),
+    ];
+    check(&[&slices], &["kernel:gemm=0.2"], 175, 115);
+    // Launches far ahead of their work bound nothing.
+    let ahead = [
+        Drawn(9, "launch", 0, 4),
+        Drawn(0, "gemm", 5, 500),
+        Drawn(9, "launch", 10, 14),
+        Drawn(0, "gemm", 502, 997),
+    ];
+    check(&[&ahead], &["kernel:gemm=0.2"], 992, 200);
+}
+
+#[test]
+fn ranks_wait_for_the_last_one() {
+    let early = [Drawn(0, "gemm", 0, 50), Drawn(1, "sync", 52, 112), Drawn(0, "gemm", 114, 164)];
+    let late = [Drawn(0, "gemm", 0, 100), Drawn(1, "sync", 102, 112), Drawn(0, "gemm", 114, 214)];
+    check(&[&early, &late], &["rank:1=0.5"], 214, 114);
+    check(&[&early, &late], &["rank:1=0.1"], 214, 114);
+    // The others go on without it, and it is as late as before.
+    check(&[&early, &late], &["wait:rank 1=0"], 214, 214);
+    let then_idle = [Drawn(0, "gemm", 0, 100), Drawn(1, "sync", 102, 112)];
+    check(&[&early, &then_idle], &["wait:rank 1=0"], 164, 114);
+    check(&[&early, &late], &["rank:0=0"], 214, 214);
+}
+
+#[test]
+fn a_rank_becomes_as_fast_as_the_median_one() {
+    let usual = [Drawn(0, "gemm", 0, 50), Drawn(1, "sync", 52, 112), Drawn(0, "gemm", 114, 164)];
+    let late = [Drawn(0, "gemm", 0, 100), Drawn(1, "sync", 102, 112), Drawn(0, "gemm", 114, 214)];
+    check(&[&usual, &late, &usual], &["rank:1=median"], 214, 114);
+}
+
+/// Whether work names what nothing has.
+#[test]
+fn an_edit_of_nothing_is_refused() {
+    let of = job_of(&[&[Drawn(0, "gemm", 0, 50)]]);
+    for edit in ["kernel:conv=0.5", "rank:7=median", "transfer:all-reduce=0.5"] {
+        let edits = [edit.parse().unwrap()];
+        assert!(Scenario::new(&of, &Job::default(), &edits).is_err(), "{edit}");
+    }
+}
+
+/// Ranks whose calls are in other orders wait for each other. The replay ends, and says so.
+#[test]
+fn calls_in_other_orders_are_cut() {
+    let one = [Drawn(0, "sync", 0, 10), Drawn(0, "gemm", 12, 20), Drawn(0, "sync", 22, 30)];
+    let mut of = job_of(&[&one, &one]);
+    of.ranks[1].calls.swap(0, 1);
+    let nodes: Vec<u32> = of.ranks[0].calls.iter().map(|call| call.node).collect();
+    for (call, node) in of.ranks[1].calls.iter_mut().zip(nodes) {
+        call.node = node;
+    }
+    let Replayed { cuts, recorded_ps, middle_ps, .. } =
+        replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap();
+    assert_eq!((cuts, recorded_ps, middle_ps), (1, 30 * US, 30 * US));
+}
+
+/// Works of ranks that run one slice after the other on each of three queues, and meet.
+fn any_slices() -> impl Strategy<Value = Vec<Drawn>> {
+    let name = prop_oneof![Just("gemm"), Just("add"), Just("sync")];
+    let step = (0..4_u32, name, 0..30_i64, 0..60_i64);
+    prop::collection::vec(step, 1..40).prop_map(|steps| {
+        let mut ends = [0_i64; 4];
+        let mut drawn = Vec::new();
+        for (queue, name, gap, length) in steps {
+            let (start, end) = (ends[queue as usize] + gap, ends[queue as usize] + gap + length);
+            ends[queue as usize] = end;
+            drawn.push(if queue == 3 {
+                Drawn(9, "launch", start, end)
+            } else {
+                Drawn(queue, name, start, end)
+            });
+        }
+        drawn.sort_by_key(|slice| slice.2);
+        drawn
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_unchanged_run_takes_its_recorded_time(jobs in prop::collection::vec(any_slices(), 1..4)) {
+        let slices: Vec<&[Drawn]> = jobs.iter().map(Vec::as_slice).collect();
+        let of = job_of(&slices);
+        let found = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap();
+        prop_assert_eq!(
+            [found.loose_ps, found.middle_ps, found.strict_ps],
+            [found.recorded_ps; 3],
+            "{:?}", found
+        );
+    }
+
+    #[test]
+    fn faster_work_makes_no_run_longer(jobs in prop::collection::vec(any_slices(), 1..4)) {
+        let slices: Vec<&[Drawn]> = jobs.iter().map(Vec::as_slice).collect();
+        let of = job_of(&slices);
+        let edits = ["kernel:*=0.5".parse().unwrap()];
+        let Ok(scenario) = Scenario::new(&of, &Job::default(), &edits) else { return Ok(()) };
+        let found = replay(&of, &scenario, Cancel::NEVER).unwrap();
+        for ps in [found.loose_ps, found.middle_ps, found.strict_ps] {
+            prop_assert!(ps <= found.recorded_ps, "{:?}", found);
+        }
+    }
+
+    #[test]
+    fn the_strictest_model_is_that_of_brute_force(slices in any_slices()) {
+        let of = job_of(&[&slices]);
+        let edits = ["kernel:gemm=0.25".parse().unwrap()];
+        let Ok(scenario) = Scenario::new(&of, &Job::default(), &edits) else { return Ok(()) };
+        let found = replay(&of, &scenario, Cancel::NEVER).unwrap();
+        prop_assert_eq!(found.strict_ps, brute_force(&of), "{:?}", found);
+    }
+}
+
+/// The length of a run of one rank whose work named `gemm` takes a quarter of its time: each piece
+/// of work looks at all others.
+fn brute_force(of: &JobGraph) -> i64 {
+    let rank = &of.ranks[0];
+    let nodes = &rank.work.nodes;
+    let facts = |at: usize| rank.classes[nodes[at].class as usize];
+    // For each piece of work its start and end in the new run, and in the unchanged one.
+    let mut times: Vec<[(i64, i64); 2]> = Vec::new();
+    let mut calls = rank.host.iter();
+    let mut was_ahead = false;
+    for at in 0..nodes.len() {
+        let node = &nodes[at];
+        let own = facts(at);
+        let possible: Vec<u32> = rank.awaited(&own).map(|(queue, _)| queue).collect();
+        let call = if own.side == MachineSide::Host { calls.next() } else { None };
+        let is_first = !(0..at).any(|other| facts(other).queue == own.queue);
+        let follows_device = is_first || was_ahead;
+        let has_ended = |other: &usize| nodes[*other].end_ps() <= node.start_ps;
+        let is_awaited = |other: &usize| {
+            let queue = facts(*other).queue;
+            queue == own.queue || call.is_none() && possible.contains(&queue)
+        };
+        let is_of_device = |other: &usize| facts(*other).side == MachineSide::Device;
+        let last = (0..at).filter(has_ended).filter(is_of_device).max_by_key(|other| nodes[*other].end_ps());
+        let last = last.filter(|_| call.is_some_and(|call| follows_device && (!call.is_ahead || is_first)));
+        let awaited: Vec<usize> = (0..at).filter(has_ended).filter(is_awaited).chain(last).collect();
+        let mut after = [0, 1].map(|run| awaited.iter().map(|other| times[*other][run].1).max());
+        if node.launch != NO_LAUNCH {
+            let latency_ps = rank.latencies_ps[own.queue as usize];
+            let launched = [0, 1].map(|run| Some(times[node.launch as usize][run].0 + latency_ps));
+            after = [0, 1].map(|run| after[run].max(launched[run]));
+        }
+        let start = match (after, call) {
+            ([Some(new), Some(old)], Some(call)) if call.is_ahead && !is_first => [new, old],
+            ([Some(new), Some(old)], _) => [node.start_ps + new - old, node.start_ps],
+            _ => [node.start_ps; 2],
+        };
+        was_ahead = call.map_or(was_ahead, |call| call.is_ahead);
+        let name = rank.work.name(rank.work.classes[node.class as usize].name);
+        let length = if name == Some("gemm") { node.duration_ps / 4 } else { node.duration_ps };
+        times.push([(start[0], start[0] + length), (start[1], start[1] + node.duration_ps)]);
+    }
+    let device = (0..nodes.len()).filter(|at| facts(*at).side == MachineSide::Device);
+    let times: Vec<(i64, i64)> = device.map(|at| times[at][0]).collect();
+    let first = times.iter().map(|(start, _)| *start).min().unwrap_or(0);
+    times.iter().map(|(_, end)| *end).max().unwrap_or(0) - first
+}

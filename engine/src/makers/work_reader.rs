@@ -1,0 +1,133 @@
+//! Reads the work of a rank track by track.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
+use super::call_columns::first_row;
+use crate::base::Result;
+use crate::exec::Cancel;
+use crate::model::rank_work::NO_LAUNCH;
+use crate::model::{
+    MachineSide, NameId, RankWork, Role, SliceForm, TableId, TrackId, WorkClass, WorkNode, WorkQueue, is_wait,
+};
+use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
+
+/// Whether slices of this role are work of a device that a replay moves.
+pub(super) fn is_device_work(role: Role) -> bool {
+    matches!(role, Role::Engine(_) | Role::Queue | Role::Kernels | Role::CollectiveCore)
+}
+
+/// A slice that ran to its end. Times are in picoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EndedSlice {
+    pub(super) start_ps: i64,
+    pub(super) end_ps: i64,
+    pub(super) name: u32,
+    pub(super) lane: u32,
+    pub(super) row: u32,
+    /// Position in its block.
+    pub(super) at: usize,
+}
+
+/// Collects nodes with their queues and classes.
+pub(super) struct WorkReader<'s, B> {
+    pub(super) segment: &'s Segment<B>,
+    pub(super) cancel: Cancel<'s>,
+    pub(super) work: RankWork,
+    classes: FxHashMap<WorkClass, u32>,
+    queues: FxHashMap<WorkQueue, u32>,
+    /// Whether a name is that of a wait.
+    waits: FxHashMap<u32, bool>,
+}
+
+impl<'s, B: Bytes> WorkReader<'s, B> {
+    pub(super) fn new(segment: &'s Segment<B>, cancel: Cancel<'s>) -> Self {
+        Self {
+            segment,
+            cancel,
+            work: RankWork::default(),
+            classes: FxHashMap::default(),
+            queues: FxHashMap::default(),
+            waits: FxHashMap::default(),
+        }
+    }
+
+    /// Calls `each` with the slices of a block that ran to their ends, in the order of starts.
+    pub(super) fn slices(
+        &self,
+        table: TableId,
+        block: usize,
+        mut each: impl FnMut(EndedSlice) -> Result<()>,
+    ) -> Result<()> {
+        self.cancel.check()?;
+        let mut core = BlockReader::new(self.segment, table, block)?;
+        let starts = core.core_ints(ColumnRole::Start)?;
+        let durations = core.core_ints(ColumnRole::Duration)?;
+        let names = core.core_ints(ColumnRole::Name)?;
+        let lanes = core.core_ints(ColumnRole::Lane)?;
+        let forms = core.core_ints(ColumnRole::Form)?;
+        let first = first_row(self.segment, table, block)?;
+        for (at, row) in (0..starts.len()).zip(first..) {
+            if forms[at] != i64::from(SliceForm::Complete.code()) {
+                continue;
+            }
+            each(EndedSlice {
+                start_ps: starts[at],
+                end_ps: starts[at].saturating_add(durations[at].max(0)),
+                name: u32::try_from(names[at]).unwrap_or_default(),
+                lane: u32::try_from(lanes[at]).unwrap_or_default(),
+                row,
+                at,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a node, and returns its position for the time being.
+    pub(super) fn add(&mut self, slice: EndedSlice, track: TrackId, side: MachineSide) -> u32 {
+        let identity = self.segment.footer().tracks[track.0 as usize].spec.identity;
+        let queue = WorkQueue { track, lane: slice.lane, identity, side };
+        let work = &mut self.work;
+        let queue = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
+        let class = WorkClass { queue, name: slice.name };
+        let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
+        push(
+            &mut work.nodes,
+            WorkNode {
+                start_ps: slice.start_ps,
+                duration_ps: slice.end_ps.saturating_sub(slice.start_ps),
+                class,
+                row: slice.row,
+                launch: NO_LAUNCH,
+            },
+        )
+    }
+
+    /// The work, in order and with its names.
+    pub(super) fn finish(mut self) -> Result<RankWork> {
+        for class in &self.work.classes {
+            if let Entry::Vacant(place) = self.work.names.entry(class.name) {
+                place.insert(self.segment.text(NameId(class.name))?.to_owned());
+            }
+        }
+        self.work.sort();
+        Ok(self.work)
+    }
+
+    /// Whether the slices of a name wait.
+    pub(super) fn is_wait(&mut self, name: u32) -> Result<bool> {
+        if let Some(known) = self.waits.get(&name) {
+            return Ok(*known);
+        }
+        let is_wait = is_wait(self.segment.text(NameId(name))?);
+        self.waits.insert(name, is_wait);
+        Ok(is_wait)
+    }
+}
+
+/// Appends a value and returns its position.
+fn push<T>(list: &mut Vec<T>, value: T) -> u32 {
+    list.push(value);
+    crate::base::narrow(list.len() - 1)
+}

@@ -1,0 +1,109 @@
+//! The work of one rank in words of no vendor: what ran on which queue, and which call of the host
+//! launched it. [`crate::makers::work`] reads it, and [`crate::insight`] replays it.
+
+use rustc_hash::FxHashMap;
+
+use super::{Identity, MachineSide, TrackId};
+
+/// [`WorkNode::launch`] of work whose launch is not known.
+pub const NO_LAUNCH: u32 = u32::MAX;
+
+/// A slice that runs as one piece: a kernel, a transfer, an instruction, or a call of the host that
+/// launches or awaits such work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkNode {
+    /// Start in picoseconds.
+    pub start_ps: i64,
+    /// Duration in picoseconds; not negative.
+    pub duration_ps: i64,
+    /// Position in [`RankWork::classes`].
+    pub class: u32,
+    /// Row in the segment.
+    pub row: u32,
+    /// Position of the node that launched this one, or [`NO_LAUNCH`].
+    pub launch: u32,
+}
+
+impl WorkNode {
+    /// End in picoseconds.
+    #[must_use]
+    pub fn end_ps(&self) -> i64 {
+        self.start_ps.saturating_add(self.duration_ps)
+    }
+}
+
+/// Nodes of one name on one queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WorkClass {
+    /// Position in [`RankWork::queues`].
+    pub queue: u32,
+    /// Number of the name in the segment.
+    pub name: u32,
+}
+
+/// One non-overlapping line of a track: its nodes run one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WorkQueue {
+    /// The track.
+    pub track: TrackId,
+    /// Number of the line in the track.
+    pub lane: u32,
+    /// The part of the machine that the track shows.
+    pub identity: Identity,
+    /// The side of the machine on which the nodes run.
+    pub side: MachineSide,
+}
+
+/// The work of a rank, in the order of starts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RankWork {
+    /// All queues.
+    pub queues: Vec<WorkQueue>,
+    /// All classes.
+    pub classes: Vec<WorkClass>,
+    /// All nodes, ascending by start, then by row.
+    pub nodes: Vec<WorkNode>,
+    /// For each node of the host the time in which its thread worked since the node before it, in
+    /// picoseconds. The keys are positions of nodes, ascending.
+    pub host_busy_ps: Vec<(u32, i64)>,
+    /// The names of the classes by their numbers.
+    pub names: FxHashMap<u32, String>,
+}
+
+impl RankWork {
+    /// The text of a name.
+    #[must_use]
+    pub fn name(&self, number: u32) -> Option<&str> {
+        self.names.get(&number).map(String::as_str)
+    }
+
+    /// The queue of a node.
+    #[must_use]
+    pub fn queue_of(&self, node: &WorkNode) -> &WorkQueue {
+        &self.queues[self.classes[node.class as usize].queue as usize]
+    }
+
+    /// Sorts the nodes by start, and keeps their links.
+    pub fn sort(&mut self) {
+        let key = |node: &WorkNode| (node.start_ps, node.row);
+        if self.nodes.is_sorted_by_key(key) {
+            return;
+        }
+        let mut order: Vec<u32> = (0_u32..).take(self.nodes.len()).collect();
+        order.sort_unstable_by_key(|&at| key(&self.nodes[at as usize]));
+        let mut places = vec![0_u32; order.len()];
+        for (place, &at) in (0_u32..).zip(&order) {
+            places[at as usize] = place;
+        }
+        let place = |at: u32| places.get(at as usize).copied().unwrap_or(NO_LAUNCH);
+        self.nodes = order
+            .iter()
+            .map(|&at| self.nodes[at as usize])
+            .map(|node| WorkNode { launch: place(node.launch), ..node })
+            .collect();
+        for (node, _) in &mut self.host_busy_ps {
+            *node = place(*node);
+        }
+        self.host_busy_ps.sort_unstable();
+    }
+}

@@ -1,0 +1,152 @@
+//! `nprof whatif`
+
+use std::io::Write;
+
+use clap::Args;
+use nprof_engine::base::time::short_duration;
+use nprof_engine::exec::Cancel;
+use nprof_engine::insight::{Bracket, Edit, Prediction, Scenario, SweptEdit, predict, sweep};
+use serde_json::{Value, json};
+
+use super::StorePlace;
+use super::progress::analysing;
+use crate::analysis::graph::{Replayable, replayable};
+use crate::print;
+use crate::print::text::share;
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof whatif run-7 kernel:gemm=0.5         if kernels with gemm in their names took half of their time
+  nprof whatif run-7 rank:53=median          if rank 53 were as fast as the median rank
+  nprof whatif run-7 transfer:all-reduce=0.5 'wait:rank 3=0'
+                                             faster transfers, and nobody waits for rank 3
+  nprof whatif run-7 --sweep                 the changes that would shorten the run most
+  nprof whatif run-7 bandwidth=2 --output-format json | jq .predicted_ps";
+
+/// Show how long a run would have taken if some of its work took another time
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct WhatifArgs {
+    /// Name or id of a profile, as `nprof list` shows it
+    profile: String,
+    /// Changes that hold together, such as kernel:NAME=0.5, transfer:KIND=0.5, rank:3=median,
+    /// rank:3=0.9, wait:rank 3=0 or bandwidth=2
+    ///
+    /// NAME is a part of the name of a kernel, or a whole name with `*` for any text. KIND is a
+    /// kind of operation as `nprof collectives` prints it. The number is a multiple of the time
+    /// that the work takes, or of the rate of all transfers.
+    #[arg(required_unless_present = "sweep", value_name = "EDIT")]
+    edits: Vec<Edit>,
+    /// List what would shorten the run most: each name of a kernel and each kind of transfer twice
+    /// as fast, each rank as fast as the median rank
+    #[arg(long, conflicts_with = "edits")]
+    sweep: bool,
+    /// As text or JSON
+    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
+    output_format: AnswerFormat,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum AnswerFormat {
+    /// Sentences.
+    Text,
+    /// One document.
+    Json,
+}
+
+impl WhatifArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let profile = place.read()?.find(&self.profile)?;
+        if self.sweep {
+            let swept = analysing(|cancel| {
+                let of = with_work(replayable(&profile, cancel)?)?;
+                Ok::<_, anyhow::Error>(sweep(&of.graph, &of.analysed.job, cancel)?)
+            })?;
+            return self.write_sweep(&swept, out);
+        }
+        let found = analysing(|cancel| self.predict(with_work(replayable(&profile, cancel)?)?, cancel))?;
+        match self.output_format {
+            AnswerFormat::Json => print::json::document(&document(&found), out)?,
+            AnswerFormat::Text => print::lines(lines(&found), out)?,
+        }
+        Ok(())
+    }
+
+    fn predict(&self, of: Replayable, cancel: Cancel<'_>) -> anyhow::Result<Prediction> {
+        let scenario = Scenario::new(&of.graph, &of.analysed.job, &self.edits)?;
+        Ok(predict(&of.graph, &scenario, cancel)?)
+    }
+
+    fn write_sweep(&self, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {
+        match self.output_format {
+            AnswerFormat::Json => {
+                let one = |one: &SweptEdit| {
+                    let mut document = document(&one.prediction);
+                    document["edit"] = json!(one.edit.to_string());
+                    document
+                };
+                let all: Vec<Value> = swept.iter().map(one).collect();
+                print::json::document(&json!({"sweep": all}), out)?;
+            }
+            AnswerFormat::Text => {
+                let one = |one: &SweptEdit| format!("{}  {}", saved(&one.prediction), one.edit);
+                print::lines(swept.iter().map(one), out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The profile, if it has work that can be replayed.
+fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
+    anyhow::ensure!(
+        !of.graph.is_empty(),
+        "nothing can be replayed: the profile has no kernels, transfers or instructions of a device"
+    );
+    Ok(of)
+}
+
+fn document(of: &Prediction) -> Value {
+    let bracket = |of: &Bracket| json!({"low": of.low_ps, "middle": of.middle_ps, "high": of.high_ps});
+    json!({
+        "recorded_ps": of.recorded_ps,
+        "unchanged_ps": of.unchanged_ps,
+        "predicted_ps": bracket(&of.predicted),
+        "saving_ps": bracket(&of.saving()),
+        "cut_operations": of.cuts,
+    })
+}
+
+fn time(ps: i64) -> String {
+    short_duration(ps as f64)
+}
+
+/// The answer, then how well the replay does.
+fn lines(of: &Prediction) -> Vec<String> {
+    let mut lines = vec![
+        format!("{} instead of {}: {}", time(of.predicted.middle_ps), time(of.recorded_ps), saved(of)),
+        match of.unchanged_ps == of.recorded_ps {
+            true => "the replay of the unchanged run takes as long as recorded".to_owned(),
+            false => format!("the replay of the unchanged run takes {}", time(of.unchanged_ps)),
+        },
+    ];
+    if of.cuts > 0 {
+        lines.push(format!(
+            "{} operations were cut, because each of their ranks waits for another one",
+            of.cuts
+        ));
+    }
+    lines
+}
+
+/// The time by which the run gets shorter or longer, with its bounds.
+fn saved(of: &Prediction) -> String {
+    let Bracket { low_ps, middle_ps, high_ps } = of.saving();
+    let (word, from_ps, middle_ps, to_ps) = match middle_ps < 0 {
+        true => ("longer", -high_ps, -middle_ps, -low_ps),
+        false => ("shorter", low_ps, middle_ps, high_ps),
+    };
+    let share = share(middle_ps as f64, of.recorded_ps as f64);
+    format!("{} ({share}) {word}, between {} and {}", time(middle_ps), time(from_ps.max(0)), time(to_ps))
+}

@@ -1,0 +1,88 @@
+//! `nprof whatif` on jobs whose change is known: a second run of the same job with this change.
+
+use serde_json::Value;
+
+use crate::ranks::{Truth, json_of, nprof, succeed};
+
+/// Clocks that agree, and a recording that lacks nothing.
+const SOUND: [&str; 8] = ["--offset-ms", "0", "--drift-ppm", "0", "--lost", "0", "--late-start", "0"];
+
+fn prediction(of: &Truth, edits: &[&str]) -> Value {
+    json_of(&of.store(), &[&["whatif", "job", "--output-format", "json"], edits].concat())
+}
+
+fn ps(of: &Value) -> f64 {
+    of.as_f64().unwrap()
+}
+
+/// Checks predictions for a job with bad clocks, lost calls and a late rank against the runs with
+/// the changes. Each middle is within 1 % of the job, and each truth within its bracket.
+#[track_caller]
+fn check(shape: &[&str], changes: &[(&[&str], &[&str])]) {
+    let Some(recorded) = Truth::make(shape) else { return };
+    for (change, edits) in changes {
+        let Some(changed) = Truth::make(&[shape, &SOUND, change].concat()) else { return };
+        let truth = ps(&prediction(&changed, &["bandwidth=1"])["recorded_ps"]);
+        let found = prediction(&recorded, edits);
+        assert_eq!(found["recorded_ps"], found["unchanged_ps"], "{found}");
+        let [low, middle, high] = ["low", "middle", "high"].map(|part| ps(&found["predicted_ps"][part]));
+        let whole = ps(&found["recorded_ps"]);
+        assert!((middle - truth).abs() <= 0.01 * whole, "{edits:?}: {truth} {found}");
+        assert!((low..=high).contains(&truth), "{edits:?}: {truth} {found}");
+        assert!(high - low <= 0.1 * whole, "{edits:?}: {found}");
+    }
+}
+
+#[test]
+fn eight_ranks_with_a_change_take_as_long_as_predicted() {
+    let shape = ["--ranks", "8", "--steps", "3", "--seed", "21", "--no-faults"];
+    check(
+        &shape,
+        &[
+            (&["--kernel", "backward=0.5"], &["kernel:backward=0.5"]),
+            (&["--kernel", "gemm=1.5"], &["kernel:gemm*=1.5"]),
+            (&["--transfer", "_reduce_scatter=0.1667"], &["transfer:reduce-scatter=0.1667"]),
+            (
+                &["--transfer", "allreduce=0.5", "--kernel", "mlp=0.5"],
+                &["transfer:all-reduce=0.5", "kernel:mlp=0.5"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn sixty_four_ranks_with_faults_and_a_change_take_as_long_as_predicted() {
+    let shape = ["--ranks", "64", "--steps", "3", "--seed", "22"];
+    check(&shape, &[(&["--kernel", "backward=0.1667"], &["kernel:backward=0.1667"])]);
+}
+
+#[test]
+fn a_person_reads_the_answer_first() {
+    let Some(of) = Truth::make(&[&["--ranks", "4", "--steps", "2", "--seed", "3"], &SOUND[..]].concat())
+    else {
+        return;
+    };
+    let text = succeed(&of.store(), &["whatif", "job", "kernel:gemm=0.5"]);
+    let first = text.lines().next().unwrap();
+    assert!(first.contains(" instead of ") && first.contains(" shorter, between "), "{text}");
+    assert!(text.contains("unchanged run takes as long as recorded"), "{text}");
+    let swept = succeed(&of.store(), &["whatif", "job", "--sweep"]);
+    assert!(swept.lines().next().unwrap().ends_with("kernel:gemm_bf16_backward=0.5"), "{swept}");
+    assert!(swept.contains("transfer:all-reduce=0.5") && swept.contains("=median"), "{swept}");
+}
+
+#[test]
+fn an_edit_of_nothing_says_what_there_is() {
+    let Some(of) = Truth::make(&["--ranks", "2", "--steps", "1"]) else { return };
+    for (edit, known) in [
+        ("kernel:conv=0.5", "`gemm_bf16_backward`"),
+        ("transfer:gather=0.5", "all-reduce"),
+        ("rank:7=median", "rank 0 to rank 1"),
+    ] {
+        let (code, _, message) = nprof(&of.store(), &["whatif", "job", edit]);
+        assert_eq!(code, Some(1), "{message}");
+        assert!(message.contains("no such work; it has") && message.contains(known), "{message}");
+    }
+    assert_eq!(nprof(&of.store(), &["whatif", "job", "gemm=0.5"]).0, Some(2));
+    assert_eq!(nprof(&of.store(), &["whatif", "job"]).0, Some(2));
+}
