@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::gap::gaps_ps;
+use super::edge::RankEdges;
 use super::graph::{JobGraph, RankGraph};
 use super::node_change::NodeChange;
 use crate::model::MachineSide;
@@ -46,7 +46,7 @@ fn median(mut values: Vec<i64>) -> Option<i64> {
 
 /// The changes of all nodes of the rank at this position.
 pub(super) fn of_median_rank(graph: &JobGraph, at: usize) -> Vec<NodeChange> {
-    let gaps: Vec<Vec<i64>> = graph.ranks.iter().map(gaps_ps).collect();
+    let gaps: Vec<Vec<i64>> = graph.ranks.iter().map(|rank| RankEdges::of(rank).gaps_ps).collect();
     let names: Vec<FxHashMap<&str, Vec<u32>>> = graph.ranks.iter().map(by_name).collect();
     let rank = &graph.ranks[at];
     let mut changes = vec![NodeChange::default(); rank.work.nodes.len()];

@@ -5,8 +5,8 @@
 //! analysis of all ranks.
 
 mod bracket;
+pub mod edge;
 pub mod edit;
-mod gap;
 pub mod graph;
 mod median_rank;
 mod names;
@@ -17,6 +17,8 @@ mod scenario;
 mod sweep;
 #[cfg(test)]
 mod tests;
+pub mod wait;
+pub mod walk;
 
 pub use bracket::Bracket;
 pub use edit::{Edit, EditError};

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::graph::{JobGraph, Meeting, MeetingCall, ranks};
+use super::wait::{Party, WaitKind, WaitRow, waits};
+use super::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use super::{Edit, Prediction, Replayed, Scenario, predict, replay};
 use crate::analysis::Job;
 use crate::exec::Cancel;
@@ -27,6 +29,7 @@ fn work_of(slices: &[Drawn]) -> RankWork {
         let queue = WorkQueue { track: TrackId(number), lane: 0, identity, side };
         let place = work.queues.iter().position(|one| *one == queue);
         let queue = place.unwrap_or_else(|| {
+            work.queue_names.push(format!("queue {number}"));
             work.queues.push(queue);
             work.queues.len() - 1
         });
@@ -172,6 +175,67 @@ fn calls_in_other_orders_are_cut() {
     assert_eq!((cuts, recorded_ps, middle_ps), (1, 30 * US, 30 * US));
 }
 
+/// The parts of the critical path: name, kind, length in microseconds.
+fn path_of(of: &JobGraph) -> Vec<(&str, PathKind, i64)> {
+    let path = CriticalPath::of(&JobEdges::of(of, Cancel::NEVER).unwrap());
+    let part = |part: &PathPart| {
+        let work = &of.ranks[part.rank as usize].work;
+        let class = work.classes[work.nodes[part.node as usize].class as usize];
+        (work.name(class.name).unwrap(), part.kind, part.duration_ps() / US)
+    };
+    path.parts.iter().map(part).collect()
+}
+
+#[test]
+fn the_critical_path_leads_through_the_late_rank() {
+    let early = [Drawn(0, "fast", 0, 50), Drawn(1, "sync", 52, 112), Drawn(0, "gemm", 114, 164)];
+    let late = [Drawn(0, "slow", 0, 100), Drawn(1, "sync", 102, 112), Drawn(0, "add", 114, 124)];
+    use PathKind::{Gap, Transfer, Work};
+    assert_eq!(
+        path_of(&job_of(&[&early, &late])),
+        [("slow", Work, 100), ("sync", Gap, 2), ("sync", Transfer, 10), ("gemm", Gap, 2), ("gemm", Work, 50),]
+    );
+}
+
+#[test]
+fn a_late_launch_is_on_the_critical_path() {
+    let slices = [
+        Drawn(9, "launch", 0, 4),
+        Drawn(0, "gemm", 5, 20),
+        Drawn(9, "launch", 100, 104),
+        Drawn(0, "gemm", 105, 180),
+    ];
+    use PathKind::{Call, Host, Work};
+    assert_eq!(
+        path_of(&job_of(&[&slices])),
+        // The path begins with the device's first work.
+        [("launch", Host, 95), ("launch", Call, 5), ("gemm", Work, 75)]
+    );
+}
+
+#[test]
+fn waits_name_whom_they_were_for_and_who_ran_meanwhile() {
+    let early = [Drawn(0, "gemm", 0, 50), Drawn(1, "sync", 52, 112), Drawn(0, "gemm", 114, 164)];
+    let late = [Drawn(0, "gemm", 0, 100), Drawn(1, "sync", 102, 112), Drawn(0, "gemm", 114, 214)];
+    let of = job_of(&[&early, &late]);
+    let edges = JobEdges::of(&of, Cancel::NEVER).unwrap();
+    let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
+    let short = |row: &WaitRow| (row.awaited.clone(), row.kind, row.wait_ps / US, row.root.clone());
+    let queue = |queue| Some(Party::Queue { rank: 0, queue });
+    assert_eq!(
+        rows.iter().map(short).collect::<Vec<_>>(),
+        [
+            // Queue 0 idles while its rank meets the other one.
+            (queue(1), WaitKind::Stream, 50, Some(Party::Rank(1))),
+            (Some(Party::Rank(1)), WaitKind::Operation, 48, Some(Party::Rank(1))),
+            (queue(1), WaitKind::Stream, 10, queue(1)),
+            (queue(1), WaitKind::Stream, 2, None),
+            (Some(Party::Rank(1)), WaitKind::Operation, 2, None),
+            (None, WaitKind::Unknown, 2, None),
+        ]
+    );
+}
+
 /// Works of ranks that run one slice after the other on each of three queues, and meet.
 fn any_slices() -> impl Strategy<Value = Vec<Drawn>> {
     let name = prop_oneof![Just("gemm"), Just("add"), Just("sync")];
@@ -219,6 +283,34 @@ proptest! {
     }
 
     #[test]
+    fn the_critical_path_covers_the_run(jobs in prop::collection::vec(any_slices(), 1..4)) {
+        let slices: Vec<&[Drawn]> = jobs.iter().map(Vec::as_slice).collect();
+        let of = job_of(&slices);
+        let path = CriticalPath::of(&JobEdges::of(&of, Cancel::NEVER).unwrap());
+        let recorded = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap().recorded_ps;
+        prop_assert_eq!(path.length_ps(), recorded);
+        let mut at_ps = path.span_ps.0;
+        for part in &path.parts {
+            prop_assert_eq!(part.start_ps, at_ps, "{:?}", path);
+            at_ps = part.end_ps;
+        }
+        prop_assert_eq!(at_ps, path.span_ps.1, "{:?}", path);
+    }
+
+    #[test]
+    fn waits_add_up_to_the_idle_time(slices in any_slices()) {
+        let of = job_of(&[&slices]);
+        let edges = JobEdges::of(&of, Cancel::NEVER).unwrap();
+        let found: i64 = waits(&edges, 0, Cancel::NEVER).unwrap().iter().map(|row| row.wait_ps).sum();
+        let idle = (0..3).map(|queue| {
+            let mut on: Vec<&Drawn> = slices.iter().filter(|slice| slice.0 == queue).collect();
+            on.sort_by_key(|slice| slice.2);
+            on.windows(2).map(|pair| pair[1].2 - pair[0].3).sum::<i64>()
+        });
+        prop_assert_eq!(found / US, idle.sum::<i64>());
+    }
+
+    #[test]
     fn the_strictest_model_is_that_of_brute_force(slices in any_slices()) {
         let of = job_of(&[&slices]);
         let edits = ["kernel:gemm=0.25".parse().unwrap()];
@@ -234,8 +326,9 @@ fn brute_force(of: &JobGraph) -> i64 {
     let rank = &of.ranks[0];
     let nodes = &rank.work.nodes;
     let facts = |at: usize| rank.classes[nodes[at].class as usize];
-    // For each piece of work its start and end in the new run, and in the unchanged one.
-    let mut times: Vec<[(i64, i64); 2]> = Vec::new();
+    // For each piece of work its start and end in the new run, and in the unchanged one. Launches
+    // that are ahead of their device have none until their thread has a known time.
+    let mut times: Vec<Option<[(i64, i64); 2]>> = Vec::new();
     let mut calls = rank.host.iter();
     let mut was_ahead = false;
     for at in 0..nodes.len() {
@@ -243,7 +336,7 @@ fn brute_force(of: &JobGraph) -> i64 {
         let own = facts(at);
         let possible: Vec<u32> = rank.awaited(&own).map(|(queue, _)| queue).collect();
         let call = if own.side == MachineSide::Host { calls.next() } else { None };
-        let is_first = !(0..at).any(|other| facts(other).queue == own.queue);
+        let is_first = !(0..at).any(|other| facts(other).queue == own.queue && times[other].is_some());
         let follows_device = is_first || was_ahead;
         let has_ended = |other: &usize| nodes[*other].end_ps() <= node.start_ps;
         let is_awaited = |other: &usize| {
@@ -252,26 +345,28 @@ fn brute_force(of: &JobGraph) -> i64 {
         };
         let is_of_device = |other: &usize| facts(*other).side == MachineSide::Device;
         let last = (0..at).filter(has_ended).filter(is_of_device).max_by_key(|other| nodes[*other].end_ps());
-        let last = last.filter(|_| call.is_some_and(|call| follows_device && (!call.is_ahead || is_first)));
+        let last = last.filter(|_| call.is_some_and(|call| follows_device && !call.is_ahead));
         let awaited: Vec<usize> = (0..at).filter(has_ended).filter(is_awaited).chain(last).collect();
-        let mut after = [0, 1].map(|run| awaited.iter().map(|other| times[*other][run].1).max());
+        let mut after =
+            [0, 1].map(|run| awaited.iter().filter_map(|other| Some(times[*other]?[run].1)).max());
         if node.launch != NO_LAUNCH {
             let latency_ps = rank.latencies_ps[own.queue as usize];
-            let launched = [0, 1].map(|run| Some(times[node.launch as usize][run].0 + latency_ps));
+            let launched = [0, 1].map(|run| Some(times[node.launch as usize]?[run].0 + latency_ps));
             after = [0, 1].map(|run| after[run].max(launched[run]));
         }
         let start = match (after, call) {
-            ([Some(new), Some(old)], Some(call)) if call.is_ahead && !is_first => [new, old],
-            ([Some(new), Some(old)], _) => [node.start_ps + new - old, node.start_ps],
-            _ => [node.start_ps; 2],
+            ([Some(new), Some(old)], Some(call)) if call.is_ahead => Some([new, old]),
+            (_, Some(call)) if call.is_ahead => None,
+            ([Some(new), Some(old)], _) => Some([node.start_ps + new - old, node.start_ps]),
+            _ => Some([node.start_ps; 2]),
         };
         was_ahead = call.map_or(was_ahead, |call| call.is_ahead);
         let name = rank.work.name(rank.work.classes[node.class as usize].name);
         let length = if name == Some("gemm") { node.duration_ps / 4 } else { node.duration_ps };
-        times.push([(start[0], start[0] + length), (start[1], start[1] + node.duration_ps)]);
+        times.push(start.map(|[new, old]| [(new, new + length), (old, old + node.duration_ps)]));
     }
     let device = (0..nodes.len()).filter(|at| facts(*at).side == MachineSide::Device);
-    let times: Vec<(i64, i64)> = device.map(|at| times[at][0]).collect();
+    let times: Vec<(i64, i64)> = device.filter_map(|at| Some(times[at]?[0])).collect();
     let first = times.iter().map(|(start, _)| *start).min().unwrap_or(0);
     times.iter().map(|(_, end)| *end).max().unwrap_or(0) - first
 }

@@ -86,10 +86,14 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
 
     /// Adds a node, and returns its position for the time being.
     pub(super) fn add(&mut self, slice: EndedSlice, track: TrackId, side: MachineSide) -> u32 {
-        let identity = self.segment.footer().tracks[track.0 as usize].spec.identity;
+        let spec = &self.segment.footer().tracks[track.0 as usize].spec;
+        let identity = spec.identity;
         let queue = WorkQueue { track, lane: slice.lane, identity, side };
         let work = &mut self.work;
-        let queue = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
+        let queue = *self.queues.entry(queue).or_insert_with(|| {
+            work.queue_names.push(spec.name.clone());
+            push(&mut work.queues, queue)
+        });
         let class = WorkClass { queue, name: slice.name };
         let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
         push(

@@ -66,6 +66,8 @@ pub struct RankWork {
     /// For each node of the host the time in which its thread worked since the node before it, in
     /// picoseconds. The keys are positions of nodes, ascending.
     pub host_busy_ps: Vec<(u32, i64)>,
+    /// The name of the track of each queue.
+    pub queue_names: Vec<String>,
     /// The names of the classes by their numbers.
     pub names: FxHashMap<u32, String>,
 }

@@ -1,12 +1,13 @@
 //! `nprof man`
 
 use std::fs;
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
-use clap_mangen::{Man, generate_to};
+use clap_mangen::Man;
+use nprof_engine::native::AtomicFile;
 
 use super::Cli;
 
@@ -33,7 +34,17 @@ impl ManArgs {
             return Ok(Man::new(command).render(out)?);
         };
         let cannot_write = || format!("{}: the pages cannot be written", into.display());
-        fs::create_dir_all(&into).with_context(cannot_write)?;
-        generate_to(command, &into).with_context(cannot_write)
+        fs::create_dir_all(&into).and_then(|()| write_pages(&command, &into)).with_context(cannot_write)
     }
+}
+
+/// Writes the page of a command and of those below it. Each page is replaced as a whole or not at
+/// all.
+fn write_pages(command: &clap::Command, into: &Path) -> io::Result<()> {
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    below.into_iter().try_for_each(|below| write_pages(below, into))?;
+    let page = Man::new(command.clone());
+    let file = AtomicFile::create(&into.join(page.get_filename()))?;
+    page.render(&mut file.file())?;
+    file.commit().map(drop)
 }

@@ -5,10 +5,12 @@
 //! condition of `--fail-on` holds, 130 cancelled by Ctrl-C, 143 cancelled by `SIGTERM`.
 
 mod aiu;
+mod answer;
 mod capture;
 mod clock;
 mod collectives;
 mod completions;
+mod critical_path;
 mod demo;
 mod export;
 mod failed_condition;
@@ -34,6 +36,7 @@ mod trace_groups;
 mod verify;
 mod view;
 mod waits;
+mod waits_over_time;
 mod warn;
 mod whatif;
 mod write;
@@ -94,6 +97,8 @@ enum Command {
     Clock(clock::ClockArgs),
     Ranks(ranks::RanksArgs),
     Collectives(collectives::CollectivesArgs),
+    Waits(waits::WaitsArgs),
+    CriticalPath(critical_path::CriticalPathArgs),
     Whatif(whatif::WhatifArgs),
     Summary(summary::SummaryArgs),
     Table(table::TableArgs),
@@ -178,6 +183,8 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Clock(args) => args.run(place, out),
         Command::Ranks(args) => args.run(place, out),
         Command::Collectives(args) => args.run(place, out),
+        Command::Waits(args) => args.run(place, out),
+        Command::CriticalPath(args) => args.run(place, out),
         Command::Whatif(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Table(args) => args.run(place, out),

@@ -13,7 +13,7 @@ use nprof_engine::wire::clock::Clock;
 use super::failed_condition::FailArgs;
 use super::progress::analysing;
 use super::rank_lines as lines;
-use super::{StorePlace, waits};
+use super::{StorePlace, waits_over_time};
 use crate::analysis::{Analysed, analyse, json};
 use crate::print::{self, TableFormat, ViewColumn};
 use crate::store::{Profile, Store};
@@ -58,7 +58,7 @@ impl RanksArgs {
         let store = if self.align { place.open()? } else { place.read()? };
         let mut profile = store.find(&self.profile)?;
         if let Some(most_steps) = self.over_time {
-            return waits::write(&profile, most_steps, self.output_format, out);
+            return waits_over_time::write(&profile, most_steps, self.output_format, out);
         }
         let of = analysing(|cancel| analyse(&profile, CallIds::Skipped, cancel))?;
         if self.align {

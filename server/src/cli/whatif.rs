@@ -9,6 +9,7 @@ use nprof_engine::insight::{Bracket, Edit, Prediction, Scenario, SweptEdit, pred
 use serde_json::{Value, json};
 
 use super::StorePlace;
+use super::answer::{AnswerFormat, with_work};
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
@@ -44,15 +45,6 @@ pub(super) struct WhatifArgs {
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,
-}
-
-/// The form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum AnswerFormat {
-    /// Sentences.
-    Text,
-    /// One document.
-    Json,
 }
 
 impl WhatifArgs {
@@ -96,15 +88,6 @@ impl WhatifArgs {
         }
         Ok(())
     }
-}
-
-/// The profile, if it has work that can be replayed.
-fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
-    anyhow::ensure!(
-        !of.graph.is_empty(),
-        "nothing can be replayed: the profile has no kernels, transfers or instructions of a device"
-    );
-    Ok(of)
 }
 
 fn document(of: &Prediction) -> Value {

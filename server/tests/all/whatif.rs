@@ -1,5 +1,7 @@
 //! `nprof whatif` on jobs whose change is known: a second run of the same job with this change.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::ranks::{Truth, json_of, nprof, succeed};
@@ -54,6 +56,58 @@ fn eight_ranks_with_a_change_take_as_long_as_predicted() {
 fn sixty_four_ranks_with_faults_and_a_change_take_as_long_as_predicted() {
     let shape = ["--ranks", "64", "--steps", "3", "--seed", "22"];
     check(&shape, &[(&["--kernel", "backward=0.1667"], &["kernel:backward=0.1667"])]);
+}
+
+/// A rank that pauses and one that computes slowly cost what the run without them saves.
+#[test]
+fn ranks_that_become_median_save_what_they_cost() {
+    let shape = ["--ranks", "8", "--steps", "3", "--seed", "1"];
+    let Some(recorded) = Truth::make(&shape) else { return };
+    let truth: Value = serde_json::from_slice(&fs::read(recorded.truth()).unwrap()).unwrap();
+    let planted = truth["planted"].as_array().unwrap();
+    for kind in ["slow_compute", "pause"] {
+        let fault = planted.iter().find(|fault| fault["kind"] == kind).unwrap();
+        let others: Vec<&Value> = planted.iter().filter(|other| *other != fault).collect();
+        let dir = tempfile::tempdir().unwrap();
+        let faults = dir.path().join("faults.json");
+        fs::write(&faults, serde_json::to_vec(&others).unwrap()).unwrap();
+        let without = [&shape[..], &SOUND, &["--faults", faults.to_str().unwrap()]].concat();
+        let Some(without) = Truth::make(&without) else { return };
+        let truth = ps(&prediction(&without, &["bandwidth=1"])["recorded_ps"]);
+        let found = prediction(&recorded, &[&format!("rank:{}=median", fault["rank"])]);
+        let saved = ps(&found["saving_ps"]["middle"]);
+        let expected = ps(&found["recorded_ps"]) - truth;
+        assert!((saved - expected).abs() <= 0.1 * expected, "{kind}: {expected} {found}");
+    }
+}
+
+/// The path covers the run, and the waits of a rank for a late one have it as their root.
+#[test]
+fn path_and_waits_lead_to_the_late_rank() {
+    let Some(of) = Truth::make(&["--ranks", "8", "--steps", "3", "--seed", "1"]) else { return };
+    let truth: Value = serde_json::from_slice(&fs::read(of.truth()).unwrap()).unwrap();
+    let slow = truth["planted"].as_array().unwrap().iter().find(|fault| fault["kind"] == "slow_compute");
+    let slow = slow.unwrap()["rank"].as_u64().unwrap();
+    let path = json_of(&of.store(), &["critical-path", "job", "--limit", "all", "--output-format", "json"]);
+    let length = ps(&path["length_ps"]);
+    let parts = path["slices"].as_array().unwrap();
+    let sum: f64 = parts.iter().map(|part| ps(&part["end_ps"]) - ps(&part["start_ps"])).sum();
+    assert_eq!((sum, path["shown"].as_u64()), (length, path["total"].as_u64()));
+    assert_eq!(length, ps(&prediction(&of, &["bandwidth=1"])["recorded_ps"]));
+    let first = &path["by_rank"][0];
+    assert!(first["rank"] == slow || first["ps"].as_f64().unwrap() > 0.3 * length, "{first}");
+    // A mate of the slow rank in its group of four.
+    let mate = (slow ^ 1).to_string();
+    let waits = json_of(&of.store(), &["waits", "job", "--rank", &mate, "--output-format", "json"]);
+    let longest = |row: &&Value| row["kind"] == "operation";
+    let longest = waits["rows"].as_array().unwrap().iter().find(longest).unwrap();
+    assert_eq!(longest["root"], format!("rank {slow}"), "{longest}");
+    let text = succeed(&of.store(), &["waits", "job", "--rank", &mate, "--limit", "3"]);
+    assert_eq!(text.lines().count(), 5, "{text}");
+    assert!(text.starts_with(&format!("queues and threads of rank {mate} waited ")), "{text}");
+    let text = succeed(&of.store(), &["critical-path", "job"]);
+    assert!(text.lines().nth(1).unwrap().starts_with("on the path: rank "), "{text}");
+    assert_eq!(nprof(&of.store(), &["waits", "job", "--rank", "9"]).0, Some(1));
 }
 
 #[test]

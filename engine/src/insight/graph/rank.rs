@@ -24,7 +24,7 @@ pub(in crate::insight) struct ClassFacts {
     pub(in crate::insight) side: MachineSide,
     /// Queues that the slices wait for, as bits of [`RankGraph::told_apart`].
     pub(in crate::insight) awaited: AwaitedQueues,
-    /// Whether the calls of the host wait for its device.
+    /// Whether the slices only wait: calls of a host for its device, instructions for others.
     pub(in crate::insight) waits: bool,
 }
 
@@ -106,6 +106,13 @@ impl RankGraph {
         })
     }
 
+    /// The row of a node in the segment. `None` for a call that the trace lacks.
+    #[must_use]
+    pub fn row_of(&self, node: u32) -> Option<u32> {
+        let node = self.work.nodes.get(node as usize).filter(|node| self.is_recorded(node))?;
+        Some(node.row)
+    }
+
     /// Whether the trace has a node: calls that it lacks are assumed.
     pub(in crate::insight) fn is_recorded(&self, node: &WorkNode) -> bool {
         node.row < ABSENT_ROW
@@ -116,7 +123,11 @@ impl RankGraph {
         let work = &self.work;
         let slot = |node: u32| work.host_busy_ps.binary_search_by_key(&node, |(at, _)| *at);
         let slot = |node: u32| slot(node).map_or(NO_LAUNCH, narrow);
-        self.launches = work.nodes.iter().map(|node| slot(node.launch)).collect();
+        // The order of a launch and work that starts at the same time is not known.
+        let nodes = (0_u32..).zip(&work.nodes);
+        let launch =
+            |(at, node): (u32, &WorkNode)| if node.launch < at { slot(node.launch) } else { NO_LAUNCH };
+        self.launches = nodes.map(launch).collect();
         let lead_ps = |of: usize| {
             let node = &work.nodes[of];
             work.nodes.get(node.launch as usize).map(|by| node.start_ps.saturating_sub(by.start_ps))

@@ -19,7 +19,11 @@ impl WorkExtent {
         self.last.old[0] == i64::MIN
     }
 
+    /// Takes a start. One that is not known does not count.
     pub(super) fn start(&mut self, time: ReplayTime) {
+        if time.old[0] == i64::MIN {
+            return;
+        }
         for model in 0..MODELS {
             self.first.new[model] = self.first.new[model].min(time.new[model]);
             self.first.old[model] = self.first.old[model].min(time.old[model]);

@@ -159,7 +159,8 @@ impl<'g> RankReplay<'g> {
         after.followed_by(node.start_ps)
     }
 
-    /// The start of a call of the host. A launch that is ahead comes as soon as its thread can. Any
+    /// The start of a call of the host. A launch that is ahead comes as soon as its thread can, the
+    /// first one at any time. Any
     /// other call comes after the call before, unless that one was ahead: something held the thread
     /// back since, most likely the device.
     fn start_on_host(&mut self, node: &WorkNode) -> ReplayTime {
@@ -169,7 +170,7 @@ impl<'g> RankReplay<'g> {
         let after = ended.plus(call.busy_ps);
         let is_first = after.old[LOOSE] == i64::MIN;
         let was_ahead = std::mem::replace(is_ahead, call.is_ahead);
-        let time = if call.is_ahead && !is_first {
+        let time = if call.is_ahead {
             after
         } else if is_first || was_ahead {
             after.later(self.ended).followed_by(node.start_ps)
@@ -202,7 +203,7 @@ impl<'g> RankReplay<'g> {
             let end = met.followed_by(node.end_ps()).shifted(longer_ps);
             return Some(if call.arrives { end.not_before(started) } else { end });
         }
-        if class.side == MachineSide::Host && class.waits {
+        if class.waits {
             return Some(started.later(self.ended).followed_by(node.end_ps()));
         }
         let change_ps = job.scenario.change(self.at, at as usize).map_or(0, |change| change.duration_ps);
@@ -215,7 +216,7 @@ impl<'g> RankReplay<'g> {
         let node = &self.graph.work.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         self.queues[class.queue as usize].ended = time;
-        if class.side == MachineSide::Device {
+        if class.side == MachineSide::Device && !class.waits {
             self.ended = time;
         }
         if self.graph.is_recorded(node) {

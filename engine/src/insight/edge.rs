@@ -1,0 +1,174 @@
+//! Edges of the dependency graph, one for each piece of work: the last of what it waited for.
+
+use super::graph::RankGraph;
+use crate::model::rank_work::NO_LAUNCH;
+use crate::model::{MachineSide, WorkNode};
+
+/// The reason why work waits for other work of its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// Order on one queue.
+    Queue,
+    /// The work of another queue of the device.
+    Stream,
+    /// A call of the host launched it.
+    Launch,
+    /// Order of the calls of a thread of the host.
+    Thread,
+    /// A call of the host, or an instruction, waited for work of a device.
+    Wait,
+}
+
+/// The origin of an edge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Certainty {
+    /// The trace states it.
+    Recorded,
+    /// The order of starts shows it.
+    Derived,
+}
+
+/// An edge between two nodes of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// Position of the node that was awaited.
+    pub from: u32,
+    /// The reason.
+    pub kind: EdgeKind,
+    /// The time from which on nothing of it held the other node back, in picoseconds.
+    pub free_ps: i64,
+}
+
+impl EdgeKind {
+    /// Name for people and JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Stream => "stream",
+            Self::Launch => "launch",
+            Self::Thread => "thread",
+            Self::Wait => "wait",
+        }
+    }
+
+    /// The origin of such edges.
+    #[must_use]
+    pub fn certainty(self) -> Certainty {
+        match self {
+            Self::Queue | Self::Launch | Self::Thread => Certainty::Recorded,
+            Self::Stream | Self::Wait => Certainty::Derived,
+        }
+    }
+}
+
+/// The edges of a rank. A node without one is the first of its queue, and waited for nothing known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankEdges {
+    /// For each node the edge to its start.
+    pub starts: Vec<Option<GraphEdge>>,
+    /// For each node the gap between the end of the work of its device that it waited for and its
+    /// start, in picoseconds. 0 without such work, and for calls of the host.
+    pub gaps_ps: Vec<i64>,
+    /// For each slice that only waits the edge to its end, by node, ascending.
+    pub ends: Vec<(u32, GraphEdge)>,
+}
+
+impl RankEdges {
+    /// The edges of the middle model, by the recorded times.
+    #[must_use]
+    pub fn of(rank: &RankGraph) -> Self {
+        let mut sweep = EdgeSweep {
+            rank,
+            ended: vec![None; rank.work.queues.len()],
+            last: None,
+            host: Vec::with_capacity(rank.host.len()),
+            found: Self {
+                starts: Vec::with_capacity(rank.work.nodes.len()),
+                gaps_ps: Vec::new(),
+                ends: Vec::new(),
+            },
+        };
+        let nodes = &rank.work.nodes;
+        let mut ends = rank.ends.iter().copied().peekable();
+        for (at, node) in (0_u32..).zip(nodes) {
+            while let Some(end) =
+                ends.next_if(|end| *end < at && nodes[*end as usize].end_ps() <= node.start_ps)
+            {
+                sweep.end(end);
+            }
+            let edge = sweep.edge(at, node);
+            sweep.found.starts.push(edge);
+        }
+        ends.for_each(|end| sweep.end(end));
+        sweep.found.ends.sort_unstable_by_key(|(node, _)| *node);
+        sweep.found
+    }
+
+    /// The edge to the end of a node that only waits.
+    #[must_use]
+    pub fn end(&self, node: u32) -> Option<GraphEdge> {
+        self.ends.binary_search_by_key(&node, |(of, _)| *of).ok().map(|at| self.ends[at].1)
+    }
+}
+
+/// A pass over the starts and ends of a rank.
+struct EdgeSweep<'g> {
+    rank: &'g RankGraph,
+    /// For each queue its node that ended last.
+    ended: Vec<Option<u32>>,
+    /// The node of a device that ended last.
+    last: Option<u32>,
+    /// Nodes of the host so far.
+    host: Vec<u32>,
+    found: RankEdges,
+}
+
+impl EdgeSweep<'_> {
+    fn end_ps(&self, node: u32) -> i64 {
+        self.rank.work.nodes[node as usize].end_ps()
+    }
+
+    fn end(&mut self, at: u32) {
+        let node = &self.rank.work.nodes[at as usize];
+        let class = self.rank.classes[node.class as usize];
+        self.ended[class.queue as usize] = Some(at);
+        if class.side == MachineSide::Device && !class.waits {
+            self.last = Some(at);
+        } else if class.waits {
+            let awaited = self.last.filter(|last| self.end_ps(*last) > node.start_ps);
+            if let Some(from) = awaited {
+                let edge = GraphEdge { from, kind: EdgeKind::Wait, free_ps: self.end_ps(from) };
+                self.found.ends.push((at, edge));
+            }
+        }
+    }
+
+    fn edge(&mut self, at: u32, node: &WorkNode) -> Option<GraphEdge> {
+        let class = self.rank.classes[node.class as usize];
+        let own = self.ended[class.queue as usize];
+        if class.side == MachineSide::Host {
+            self.host.push(at);
+            self.found.gaps_ps.push(0);
+            return own.map(|from| GraphEdge { from, kind: EdgeKind::Thread, free_ps: self.end_ps(from) });
+        }
+        let ended = |from: u32, kind| GraphEdge { from, kind, free_ps: self.end_ps(from) };
+        let others = self.rank.awaited(&class).filter(|(queue, _)| *queue != class.queue);
+        let others = others.filter_map(|(queue, _)| self.ended[queue as usize]);
+        let last = others.max_by_key(|from| self.end_ps(*from));
+        let launch = self.rank.launches[at as usize];
+        let launch = (launch != NO_LAUNCH).then(|| {
+            let from = self.host[launch as usize];
+            let latency_ps = self.rank.latencies_ps[class.queue as usize];
+            let free_ps = self.rank.work.nodes[from as usize].start_ps.saturating_add(latency_ps);
+            GraphEdge { from, kind: EdgeKind::Launch, free_ps }
+        });
+        let own = own.map(|from| ended(from, EdgeKind::Queue));
+        let other = last.map(|from| ended(from, EdgeKind::Stream));
+        let free_ps =
+            [own, other].into_iter().flatten().map(|edge| edge.free_ps).max().unwrap_or(node.start_ps);
+        self.found.gaps_ps.push(node.start_ps.saturating_sub(free_ps).max(0));
+        // The more certain edge counts of equal times: the last one of the maximum.
+        [other, launch, own].into_iter().flatten().max_by_key(|edge| edge.free_ps)
+    }
+}

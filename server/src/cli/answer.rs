@@ -1,0 +1,86 @@
+//! Parts that all answers about the dependency graph share: their form, their limit, the ends of
+//! their lists.
+
+use std::str::FromStr;
+
+use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::wait::Party;
+use serde_json::{Map, Value, json};
+
+use crate::analysis::graph::Replayable;
+use crate::store::Profile;
+
+/// Version of the keys of answers.
+const VERSION: u32 = 1;
+/// Rows of a list unless told otherwise.
+const USUAL_ROWS: usize = 200;
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum AnswerFormat {
+    /// Sentences.
+    Text,
+    /// One document.
+    Json,
+}
+
+/// The most rows of a list; `None` for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowLimit(Option<usize>);
+
+impl Default for RowLimit {
+    fn default() -> Self {
+        Self(Some(USUAL_ROWS))
+    }
+}
+
+impl FromStr for RowLimit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "all" => Ok(Self(None)),
+            number => {
+                number.parse().map(|most| Self(Some(most))).map_err(|_| "a number or `all` is expected")
+            }
+        }
+    }
+}
+
+impl RowLimit {
+    /// The rows that are shown.
+    pub(super) fn shown<T>(self, rows: &[T]) -> &[T] {
+        &rows[..rows.len().min(self.0.unwrap_or(usize::MAX))]
+    }
+}
+
+/// The profile, if it has work that can be replayed.
+pub(super) fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
+    anyhow::ensure!(
+        !of.graph.is_empty(),
+        "the profile has no kernels, transfers or instructions of a device, which this question needs"
+    );
+    Ok(of)
+}
+
+/// The first keys of an answer about a profile with a list of rows.
+pub(super) fn head(profile: &Profile, shown: usize, total: usize) -> Map<String, Value> {
+    let keys = [
+        ("version", json!(VERSION)),
+        ("unit", json!("ps")),
+        ("scope", json!({"profile": profile.manifest.slug()})),
+        ("shown", json!(shown)),
+        ("total", json!(total)),
+    ];
+    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+/// The name of a party: that of a track, or the rank's number.
+pub(super) fn name_of(graph: &JobGraph, party: &Party) -> String {
+    match party {
+        Party::Rank(at) => format!("rank {}", graph.ranks[*at as usize].rank),
+        Party::Queue { rank, queue } => {
+            graph.ranks[*rank as usize].work.queue_names[*queue as usize].trim().to_owned()
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `nprof critical-path`
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use clap::Args;
+use nprof_engine::base::time::short_duration;
+use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathKind, PathPart};
+use serde_json::{Value, json};
+
+use super::StorePlace;
+use super::answer::{AnswerFormat, RowLimit, head, with_work};
+use super::progress::analysing;
+use crate::analysis::graph::replayable;
+use crate::print;
+use crate::print::text::share;
+use crate::store::Profile;
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof critical-path run-7                  the work that made the run as long as it is
+  nprof critical-path run-7 --limit all --output-format json | jq '.by_rank'";
+
+/// Names that the text lists.
+const SHOWN_NAMES: usize = 10;
+
+/// Show the work that made a run as long as it is
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CriticalPathArgs {
+    /// Name or id of a profile, as `nprof list` shows it
+    profile: String,
+    /// Most parts of the path, or `all`
+    #[arg(long, value_name = "N", default_value = "200")]
+    limit: RowLimit,
+    /// As text or JSON
+    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
+    output_format: AnswerFormat,
+}
+
+impl CriticalPathArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let profile = place.read()?.find(&self.profile)?;
+        let (graph, path) = analysing(|cancel| {
+            let of = with_work(replayable(&profile, cancel)?)?;
+            let path = CriticalPath::of(&JobEdges::of(&of.graph, cancel)?);
+            Ok::<_, anyhow::Error>((of.graph, path))
+        })?;
+        match self.output_format {
+            AnswerFormat::Json => print::json::document(&self.document(&profile, &graph, &path), out)?,
+            AnswerFormat::Text => print::lines(lines(&graph, &path), out)?,
+        }
+        Ok(())
+    }
+
+    fn document(&self, profile: &Profile, graph: &JobGraph, path: &CriticalPath) -> Value {
+        let shown = self.limit.shown(&path.parts);
+        let mut document = head(profile, shown.len(), path.parts.len());
+        let sums = |key: &str, of: &dyn Fn(&PathPart) -> Value| {
+            let rows = sums(path, |part| of(part).to_string());
+            let row = |(value, ps): (String, i64)| {
+                let value: Value = serde_json::from_str(&value).unwrap_or_default();
+                json!({key: value, "ps": ps})
+            };
+            rows.into_iter().map(row).collect::<Value>()
+        };
+        let kind = |part: &PathPart| json!(part.kind.name());
+        let rank = |part: &PathPart| json!(graph.ranks[part.rank as usize].rank);
+        let name = |part: &PathPart| json!(name_of(graph, part));
+        let track = |part: &PathPart| json!(track_of(graph, part));
+        for (key, value) in [
+            ("length_ps", json!(path.length_ps())),
+            ("start_ps", json!(path.span_ps.0)),
+            ("by_kind", sums("kind", &kind)),
+            ("by_rank", sums("rank", &rank)),
+            ("by_track", sums("track", &track)),
+            ("by_name", sums("name", &name)),
+        ] {
+            document.insert(key.to_owned(), value);
+        }
+        let part = |part: &PathPart| {
+            let row = graph.ranks[part.rank as usize].row_of(part.node);
+            json!({
+                "rank": rank(part), "row": row, "track": track(part), "name": name(part),
+                "kind": part.kind.name(), "start_ps": part.start_ps, "end_ps": part.end_ps,
+            })
+        };
+        document.insert("slices".to_owned(), shown.iter().map(part).collect());
+        Value::Object(document)
+    }
+}
+
+/// The name of the work of a part. That of a gap is the work behind it.
+fn name_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
+    let work = &graph.ranks[part.rank as usize].work;
+    let class = work.classes[work.nodes[part.node as usize].class as usize];
+    work.name(class.name).unwrap_or_default()
+}
+
+fn track_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
+    let work = &graph.ranks[part.rank as usize].work;
+    let class = work.classes[work.nodes[part.node as usize].class as usize];
+    work.queue_names[class.queue as usize].trim()
+}
+
+/// The time of the parts with each key, the longest first.
+fn sums(path: &CriticalPath, key: impl Fn(&PathPart) -> String) -> Vec<(String, i64)> {
+    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    for part in &path.parts {
+        *sums.entry(key(part)).or_default() += part.duration_ps();
+    }
+    let mut sums: Vec<(String, i64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sums
+}
+
+/// The length and what it consists of, then ranks and names.
+fn lines(graph: &JobGraph, path: &CriticalPath) -> Vec<String> {
+    let length_ps = path.length_ps() as f64;
+    let time = |ps: i64| short_duration(ps as f64);
+    let with_share = |ps: i64| format!("{} ({})", time(ps), share(ps as f64, length_ps));
+    let of_kind = |kind: PathKind| {
+        let parts = path.parts.iter().filter(|part| part.kind == kind);
+        (parts.map(PathPart::duration_ps).sum::<i64>(), kind)
+    };
+    let kinds = PathKind::ALL.map(of_kind).into_iter().filter(|(ps, _)| *ps > 0);
+    let kinds: Vec<String> =
+        kinds.map(|(ps, kind)| format!("{} {}", with_share(ps), kind.plural())).collect();
+    let mut lines = vec![format!("the run takes {}: {}", time(path.length_ps()), kinds.join(", "))];
+    let ranks = sums(path, |part| graph.ranks[part.rank as usize].rank.to_string());
+    if graph.ranks.len() > 1 {
+        let first = ranks.iter().take(SHOWN_NAMES);
+        let first: Vec<String> = first.map(|(rank, ps)| format!("rank {rank} {}", with_share(*ps))).collect();
+        lines.push(format!("on the path: {}", first.join(", ")));
+    }
+    let names = sums(path, |part| match part.kind {
+        PathKind::Gap | PathKind::Host => format!("before {}", name_of(graph, part)),
+        _ => name_of(graph, part).to_owned(),
+    });
+    let shown = names.iter().take(SHOWN_NAMES);
+    lines.extend(shown.map(|(name, ps)| format!("{:>18}  {name}", with_share(*ps))));
+    if names.len() > SHOWN_NAMES {
+        lines.push(format!("{} more names; --output-format json has all parts", names.len() - SHOWN_NAMES));
+    }
+    lines
+}
