@@ -13,7 +13,7 @@ use super::graph::MeetingCall;
 use super::walk::{JobEdges, PathKind, PathPart, WalkPlace};
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::MachineSide;
+use crate::model::{MachineSide, RankWork, TrackId};
 
 /// The reason of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,7 +47,7 @@ impl WaitKind {
 /// Part of a machine that waits or is awaited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Party {
-    /// The queue of a rank at this position, by its position in the rank's work.
+    /// The track of a queue of a rank, by the first queue of this track in the rank's work.
     Queue {
         /// Position of the rank.
         rank: u32,
@@ -85,8 +85,9 @@ struct WaitRowKey {
 /// The waits of the rank at a position, the longest first. The waits for nothing known come last,
 /// in one row.
 pub fn waits(edges: &JobEdges<'_>, at: u32, cancel: Cancel<'_>) -> Result<Vec<WaitRow>> {
-    let mut sums = WaitSums { edges, rank: at, rows: FxHashMap::default(), rest_ps: 0 };
     let graph = &edges.graph.ranks[at as usize];
+    let first_of_track = first_of_tracks(&graph.work);
+    let mut sums = WaitSums { edges, rank: at, first_of_track, rows: FxHashMap::default(), rest_ps: 0 };
     let mut ended: Vec<Option<i64>> = vec![None; graph.work.queues.len()];
     for (node, of) in (0_u32..).zip(&graph.work.nodes) {
         cancel.check()?;
@@ -112,9 +113,16 @@ pub fn waits(edges: &JobEdges<'_>, at: u32, cancel: Cancel<'_>) -> Result<Vec<Wa
     Ok(sums.finish())
 }
 
+fn first_of_tracks(work: &RankWork) -> Vec<u32> {
+    let mut first: FxHashMap<TrackId, u32> = FxHashMap::default();
+    (0..).zip(&work.queues).map(|(at, queue)| *first.entry(queue.track).or_insert(at)).collect()
+}
+
 struct WaitSums<'e, 'g> {
     edges: &'e JobEdges<'g>,
     rank: u32,
+    /// For each queue the first one of its track: lanes of a track are one party.
+    first_of_track: Vec<u32>,
     rows: FxHashMap<WaitRowKey, i64>,
     rest_ps: i64,
 }
@@ -123,7 +131,7 @@ impl WaitSums<'_, '_> {
     fn queue_of(&self, node: u32) -> Party {
         let graph = &self.edges.graph.ranks[self.rank as usize];
         let queue = graph.classes[graph.work.nodes[node as usize].class as usize].queue;
-        Party::Queue { rank: self.rank, queue }
+        Party::Queue { rank: self.rank, queue: self.first_of_track[queue as usize] }
     }
 
     /// Adds the idle time of a queue before a node, since the end of its work before.
@@ -184,9 +192,7 @@ impl WaitSums<'_, '_> {
         if kind == WaitKind::Operation || part.rank != self.rank {
             return Some(Party::Rank(part.rank));
         }
-        let graph = &self.edges.graph.ranks[part.rank as usize];
-        let queue = graph.classes[graph.work.nodes[part.node as usize].class as usize].queue;
-        Some(Party::Queue { rank: part.rank, queue })
+        Some(self.queue_of(part.node))
     }
 
     fn finish(self) -> Vec<WaitRow> {

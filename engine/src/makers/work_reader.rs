@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_columns::first_row;
 use crate::base::Result;
@@ -86,14 +86,10 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
 
     /// Adds a node, and returns its position for the time being.
     pub(super) fn add(&mut self, slice: EndedSlice, track: TrackId, side: MachineSide) -> u32 {
-        let spec = &self.segment.footer().tracks[track.0 as usize].spec;
-        let identity = spec.identity;
+        let identity = self.segment.footer().tracks[track.0 as usize].spec.identity;
         let queue = WorkQueue { track, lane: slice.lane, identity, side };
         let work = &mut self.work;
-        let queue = *self.queues.entry(queue).or_insert_with(|| {
-            work.queue_names.push(spec.name.clone());
-            push(&mut work.queues, queue)
-        });
+        let queue = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
         let class = WorkClass { queue, name: slice.name };
         let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
         push(
@@ -115,8 +111,28 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
                 place.insert(self.segment.text(NameId(class.name))?.to_owned());
             }
         }
+        self.work.queue_names = self.queue_names();
         self.work.sort();
         Ok(self.work)
+    }
+
+    /// The names of the tracks of all queues. Tracks of one name have that of the group above them
+    /// before it.
+    fn queue_names(&self) -> Vec<String> {
+        let tracks = &self.segment.footer().tracks;
+        let spec = |track: TrackId| &tracks[track.0 as usize].spec;
+        let mut of_name: FxHashMap<&str, FxHashSet<TrackId>> = FxHashMap::default();
+        for queue in &self.work.queues {
+            of_name.entry(&spec(queue.track).name).or_default().insert(queue.track);
+        }
+        let name = |queue: &WorkQueue| {
+            let own = spec(queue.track);
+            match own.parent.filter(|_| of_name[own.name.as_str()].len() > 1) {
+                Some(group) => format!("{} / {}", spec(group).name, own.name),
+                None => own.name.clone(),
+            }
+        };
+        self.work.queues.iter().map(name).collect()
     }
 
     /// Whether the slices of a name wait.
