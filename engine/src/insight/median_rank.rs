@@ -71,13 +71,14 @@ pub(super) fn of_median_rank(graph: &JobGraph, at: usize) -> Vec<NodeChange> {
     let mut of_meetings: FxHashMap<u32, Vec<i64>> =
         rank.calls.iter().map(|call| (call.meeting, Vec::new())).collect();
     for (other, of) in graph.ranks.iter().enumerate().filter(|(other, _)| *other != at) {
-        for call in &of.calls {
+        // A call that the trace lacks has no gap of its own.
+        for call in of.calls.iter().filter(|call| of.row_of(call.node).is_some()) {
             if let Some(list) = of_meetings.get_mut(&call.meeting) {
                 list.push(gaps[other][call.node as usize]);
             }
         }
     }
-    for call in &rank.calls {
+    for call in rank.calls.iter().filter(|call| rank.row_of(call.node).is_some()) {
         let of = of_meetings.remove(&call.meeting).unwrap_or_default();
         if let Some(median_ps) = median(of) {
             changes[call.node as usize].gap_ps = median_ps.saturating_sub(gaps[at][call.node as usize]);

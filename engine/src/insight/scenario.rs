@@ -25,6 +25,9 @@ pub struct Scenario {
     largest_change: f64,
 }
 
+/// The part by which the work of a rank changes at most if it becomes that of the median rank: a
+/// rank takes up to twice as long.
+const LARGEST_OF_MEDIAN: f64 = 0.5;
 /// Names of work that a message lists.
 const MOST_KNOWN: usize = 3;
 
@@ -118,7 +121,8 @@ impl Scenario {
         };
         let part = match (&edit.subject, edit.change) {
             (Subject::Bandwidth, Change::Factor(factor)) => (1.0 / factor - 1.0).abs(),
-            (Subject::AwaitedRank(_), _) | (_, Change::Median) => 0.0,
+            (Subject::AwaitedRank(_), _) => 0.0,
+            (_, Change::Median) => LARGEST_OF_MEDIAN,
             (_, Change::Factor(factor)) => (factor - 1.0).abs(),
         };
         self.largest_change = self.largest_change.max(part);

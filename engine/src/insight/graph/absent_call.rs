@@ -76,20 +76,21 @@ impl<'w> KnownCalls<'w> {
     fn place(&mut self, meeting: u32, class: u32, end_ps: i64, transfer_ps: i64) -> Option<AbsentCall> {
         let nodes = &self.work.nodes;
         let last_start_ps = end_ps.saturating_sub(transfer_ps / SHORTEST.1 * SHORTEST.0);
-        let Some(last_end_ps) = self.last_end_ps(last_start_ps) else {
-            return Some(AbsentCall { meeting, class, start_ps: last_start_ps, end_ps, arrives: false });
+        let last_end_ps = self.last_end_ps(last_start_ps);
+        let leaving_ps = LEAVING_PS + transfer_ps / LEAVING_SHARE;
+        let behind = nodes.partition_point(|node| node.start_ps < end_ps.saturating_sub(leaving_ps));
+        let near = nodes[behind..].iter().take(NEAR);
+        let next = near
+            .filter(|node| self.work.queue_of(node).side == MachineSide::Device)
+            .map(|node| node.start_ps);
+        // Its rank can have left before the others.
+        let end_ps = next.min().map_or(end_ps, |next_ps| end_ps.min(next_ps));
+        let Some(last_end_ps) = last_end_ps else {
+            let start_ps = last_start_ps.min(end_ps);
+            return Some(AbsentCall { meeting, class, start_ps, end_ps, arrives: false });
         };
         let mut start_ps = last_start_ps.min(last_end_ps.saturating_add(USUAL_GAP_PS));
-        let mut end_ps = end_ps;
-        let leaving_ps = LEAVING_PS + transfer_ps / LEAVING_SHARE;
         let queue = self.work.classes[class as usize].queue;
-        let behind = nodes.partition_point(|node| node.start_ps < end_ps.saturating_sub(leaving_ps));
-        for node in &nodes[behind..nodes.len().min(behind + NEAR)] {
-            if self.work.queue_of(node).side == MachineSide::Device {
-                end_ps = end_ps.min(node.start_ps);
-                break;
-            }
-        }
         for node in &nodes[behind.saturating_sub(NEAR)..behind] {
             if self.work.classes[node.class as usize].queue == queue {
                 start_ps = start_ps.max(node.end_ps());
