@@ -1,11 +1,18 @@
 //! Medians, and the most frequent number.
 
+use std::cmp::Ordering;
+
 /// The median: of an even number of values the upper one of the two in the middle. `None` without
 /// values.
 #[must_use]
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
+pub fn median(values: Vec<f64>) -> Option<f64> {
+    upper_median(values, f64::total_cmp)
+}
+
+/// The same for values of any type in this order.
+pub fn upper_median<T: Copy>(mut values: Vec<T>, order: impl Fn(&T, &T) -> Ordering) -> Option<T> {
     let middle = values.len() / 2;
-    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, order).1)
 }
 
 /// The median of integers: of two middle values the lower; 0 without values.

@@ -14,6 +14,6 @@ pub mod time;
 pub use clock::ClockFit;
 pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;
-pub use median::{lower_median, median, most_frequent};
+pub use median::{lower_median, median, most_frequent, upper_median};
 pub use narrow::{clamped, in_memory, narrow, signed};
 pub use time::{Covered, Interval, Time};

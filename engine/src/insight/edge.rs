@@ -19,15 +19,6 @@ pub enum EdgeKind {
     Wait,
 }
 
-/// The origin of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Certainty {
-    /// The trace states it.
-    Recorded,
-    /// The order of starts shows it.
-    Derived,
-}
-
 /// An edge between two nodes of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GraphEdge {
@@ -37,29 +28,6 @@ pub struct GraphEdge {
     pub kind: EdgeKind,
     /// The time from which on nothing of it held the other node back, in picoseconds.
     pub free_ps: i64,
-}
-
-impl EdgeKind {
-    /// Name for people and JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Queue => "queue",
-            Self::Stream => "stream",
-            Self::Launch => "launch",
-            Self::Thread => "thread",
-            Self::Wait => "wait",
-        }
-    }
-
-    /// The origin of such edges.
-    #[must_use]
-    pub fn certainty(self) -> Certainty {
-        match self {
-            Self::Queue | Self::Launch | Self::Thread => Certainty::Recorded,
-            Self::Stream | Self::Wait => Certainty::Derived,
-        }
-    }
 }
 
 /// The edges of a rank. A node without one is the first of its queue, and waited for nothing known.

@@ -9,19 +9,13 @@ use rustc_hash::FxHashMap;
 use super::edge::RankEdges;
 use super::graph::{JobGraph, RankGraph};
 use super::node_change::NodeChange;
-use crate::model::MachineSide;
+use crate::base::upper_median;
 
 /// Work of a rank by name, in the order of starts.
 fn by_name(rank: &RankGraph) -> FxHashMap<&str, Vec<u32>> {
-    let mut meets = rank.calls.iter().map(|call| call.node).peekable();
     let mut found: FxHashMap<&str, Vec<u32>> = FxHashMap::default();
-    for (at, node) in (0_u32..).zip(&rank.work.nodes) {
-        let class = rank.classes[node.class as usize];
-        if meets.next_if_eq(&at).is_some() || class.side != MachineSide::Device {
-            continue;
-        }
-        let name = rank.work.name(rank.work.classes[node.class as usize].name).unwrap_or_default();
-        found.entry(name).or_default().push(at);
+    for (at, node) in rank.device_work() {
+        found.entry(rank.name(node)).or_default().push(at);
     }
     found
 }
@@ -36,12 +30,6 @@ fn corresponding(others: &[(usize, &[u32])], count: usize, at: usize) -> Vec<(us
     }
     let from_end = |nodes: &[u32]| nodes.len().checked_sub(count - at).map(|place| nodes[place]);
     others.iter().filter_map(|(rank, nodes)| Some((*rank, from_end(nodes)?))).collect()
-}
-
-/// The median; `None` without values.
-fn median(mut values: Vec<i64>) -> Option<i64> {
-    let middle = values.len() / 2;
-    (!values.is_empty()).then(|| *values.select_nth_unstable(middle).1)
 }
 
 /// The changes of all nodes of the rank at this position.
@@ -60,10 +48,10 @@ pub(super) fn of_median_rank(graph: &JobGraph, at: usize) -> Vec<NodeChange> {
             let gap_ps = |of: &(usize, u32)| gaps[of.0][of.1 as usize];
             let own = &rank.work.nodes[node as usize];
             let change = &mut changes[node as usize];
-            if let Some(median_ps) = median(like.iter().map(duration_ps).collect()) {
+            if let Some(median_ps) = upper_median(like.iter().map(duration_ps).collect(), i64::cmp) {
                 change.duration_ps = median_ps.saturating_sub(own.duration_ps);
             }
-            if let Some(median_ps) = median(like.iter().map(gap_ps).collect()) {
+            if let Some(median_ps) = upper_median(like.iter().map(gap_ps).collect(), i64::cmp) {
                 change.gap_ps = median_ps.saturating_sub(gaps[at][node as usize]);
             }
         }
@@ -80,7 +68,7 @@ pub(super) fn of_median_rank(graph: &JobGraph, at: usize) -> Vec<NodeChange> {
     }
     for call in rank.calls.iter().filter(|call| rank.row_of(call.node).is_some()) {
         let of = of_meetings.remove(&call.meeting).unwrap_or_default();
-        if let Some(median_ps) = median(of) {
+        if let Some(median_ps) = upper_median(of, i64::cmp) {
             changes[call.node as usize].gap_ps = median_ps.saturating_sub(gaps[at][call.node as usize]);
         }
     }

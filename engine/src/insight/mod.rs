@@ -23,7 +23,7 @@ pub mod walk;
 pub use bracket::Bracket;
 pub use edit::{Edit, EditError};
 pub use graph::{JobGraph, RankGraph};
-pub use prediction::{Prediction, predict};
+pub use prediction::{Prediction, Predictions};
 pub use replay::{Replayed, replay};
 pub use scenario::Scenario;
 pub use sweep::{SweptEdit, sweep};

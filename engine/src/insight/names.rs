@@ -3,21 +3,14 @@
 use rustc_hash::FxHashMap;
 
 use super::graph::JobGraph;
-use crate::model::MachineSide;
 
 /// The names of work of devices, without the calls of operations, by the time that they take over
 /// all ranks, the longest first.
 pub(super) fn longest_names(graph: &JobGraph) -> Vec<&str> {
     let mut times: FxHashMap<&str, i64> = FxHashMap::default();
     for rank in &graph.ranks {
-        let mut calls = rank.calls.iter().map(|call| call.node).peekable();
-        for (at, node) in (0_u32..).zip(&rank.work.nodes) {
-            let class = rank.work.classes[node.class as usize];
-            let is_call = calls.next_if_eq(&at).is_some();
-            if is_call || rank.work.queue_of(node).side != MachineSide::Device {
-                continue;
-            }
-            let time_ps = times.entry(rank.work.name(class.name).unwrap_or_default()).or_default();
+        for (_, node) in rank.device_work() {
+            let time_ps = times.entry(rank.name(node)).or_default();
             *time_ps = time_ps.saturating_add(node.duration_ps);
         }
     }

@@ -41,24 +41,39 @@ impl Prediction {
     }
 }
 
-/// Replays a job under changes.
-///
-/// The bracket reaches from the loosest to the strictest model. It is wider by what the models do
-/// not know: the clocks, the fixed part of transfers, and the work of ranks while they were not
-/// recorded.
-pub fn predict(graph: &JobGraph, scenario: &Scenario, cancel: Cancel<'_>) -> Result<Prediction> {
-    let of = replay(graph, scenario, cancel)?;
-    let Replayed { recorded_ps, loose_ps, middle_ps, strict_ps, cuts } = of;
-    let bracket = Bracket::around(loose_ps, middle_ps, strict_ps);
-    let changed_ps = recorded_ps.abs_diff(middle_ps) as f64;
-    let error_ps = if scenario.is_unchanged() {
-        0.0
-    } else {
-        let share = if scenario.changes_transfers() { OF_TRANSFERS } else { OF_WORK };
-        recorded_ps as f64 * OF_CLOCKS
-            + changed_ps * share
-            + graph.unrecorded_ps as f64 * OF_UNRECORDED * scenario.largest_change().min(1.0)
-    };
-    let unchanged_ps = replay(graph, &Scenario::unchanged(), cancel)?.middle_ps;
-    Ok(Prediction { recorded_ps, unchanged_ps, predicted: bracket.widened(error_ps.round() as i64), cuts })
+/// Predictions for a job. The unchanged run is replayed once for all of them.
+#[derive(Debug)]
+pub struct Predictions<'g> {
+    graph: &'g JobGraph,
+    unchanged_ps: i64,
+}
+
+impl<'g> Predictions<'g> {
+    /// Replays the unchanged run.
+    pub fn of(graph: &'g JobGraph, cancel: Cancel<'_>) -> Result<Self> {
+        Ok(Self { graph, unchanged_ps: replay(graph, &Scenario::unchanged(), cancel)?.middle_ps })
+    }
+
+    /// Replays the job under changes.
+    ///
+    /// The bracket reaches from the loosest to the strictest model. It is wider by what the models
+    /// do not know: the clocks, the fixed part of transfers, and the work of ranks while they were
+    /// not recorded.
+    pub fn under(&self, scenario: &Scenario, cancel: Cancel<'_>) -> Result<Prediction> {
+        let Self { graph, unchanged_ps } = *self;
+        let of = replay(graph, scenario, cancel)?;
+        let Replayed { recorded_ps, loose_ps, middle_ps, strict_ps, cuts } = of;
+        let bracket = Bracket::around(loose_ps, middle_ps, strict_ps);
+        let changed_ps = recorded_ps.abs_diff(middle_ps) as f64;
+        let error_ps = if scenario.is_unchanged() {
+            0.0
+        } else {
+            let share = if scenario.changes_transfers() { OF_TRANSFERS } else { OF_WORK };
+            recorded_ps as f64 * OF_CLOCKS
+                + changed_ps * share
+                + graph.unrecorded_ps as f64 * OF_UNRECORDED * scenario.largest_change().min(1.0)
+        };
+        let predicted = bracket.widened(error_ps.round() as i64);
+        Ok(Prediction { recorded_ps, unchanged_ps, predicted, cuts })
+    }
 }

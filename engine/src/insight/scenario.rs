@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::edit::{Change, Edit, EditError, Subject};
-use super::graph::JobGraph;
+use super::graph::{JobGraph, communicating_classes};
 use super::median_rank::of_median_rank;
 use super::names::longest_names;
 use super::node_change::NodeChange;
@@ -149,10 +149,7 @@ impl Scenario {
         let rank = &graph.ranks[at];
         let factors = &mut self.factors[at];
         factors.resize(rank.work.classes.len(), 1.0);
-        let mut meets = vec![false; rank.work.classes.len()];
-        for call in &rank.calls {
-            meets[rank.work.nodes[call.node as usize].class as usize] = true;
-        }
+        let meets = communicating_classes(&rank.work, &rank.calls);
         for (class, meets) in meets.into_iter().enumerate() {
             let queue = rank.work.classes[class].queue as usize;
             if !meets && rank.work.queues[queue].side == MachineSide::Device {

@@ -3,7 +3,7 @@
 use super::edit::{Change, Edit, NameGlob, Subject};
 use super::graph::JobGraph;
 use super::names::longest_names;
-use super::prediction::{Prediction, predict};
+use super::prediction::{Prediction, Predictions};
 use super::scenario::Scenario;
 use crate::analysis::Job;
 use crate::base::Result;
@@ -28,10 +28,11 @@ pub struct SweptEdit {
 /// Predicts the run if each name of work, and each kind of transfer, were twice as fast, and each
 /// rank as fast as the median one. The largest saving comes first.
 pub fn sweep(graph: &JobGraph, job: &Job, cancel: Cancel<'_>) -> Result<Vec<SweptEdit>> {
+    let predictions = Predictions::of(graph, cancel)?;
     let mut swept = Vec::new();
     for edit in edits(graph, job) {
         let Ok(scenario) = Scenario::new(graph, job, std::slice::from_ref(&edit)) else { continue };
-        let prediction = predict(graph, &scenario, cancel)?;
+        let prediction = predictions.under(&scenario, cancel)?;
         swept.push(SweptEdit { edit, prediction });
     }
     swept.sort_by_key(|one| std::cmp::Reverse(one.prediction.saving().middle_ps));

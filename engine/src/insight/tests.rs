@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::graph::{JobGraph, Meeting, MeetingCall, ranks};
 use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind, PathPart};
-use super::{Edit, Prediction, Replayed, Scenario, predict, replay};
+use super::{Edit, Prediction, Predictions, Replayed, Scenario, replay};
 use crate::analysis::Job;
 use crate::exec::Cancel;
 use crate::model::rank_work::NO_LAUNCH;
@@ -89,7 +89,7 @@ fn job_of(of_ranks: &[&[Drawn]]) -> JobGraph {
 fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
     let edits: Vec<Edit> = edits.iter().map(|edit| edit.parse().unwrap()).collect();
     let scenario = Scenario::new(of, &Job::default(), &edits).unwrap();
-    predict(of, &scenario, Cancel::NEVER).unwrap()
+    Predictions::of(of, Cancel::NEVER).unwrap().under(&scenario, Cancel::NEVER).unwrap()
 }
 
 /// Checks the middle of a prediction, in microseconds.

@@ -2,7 +2,7 @@
 
 use super::edge::{EdgeKind, GraphEdge, RankEdges};
 use super::graph::{JobGraph, MeetingCall};
-use crate::base::{Result, narrow};
+use crate::base::Result;
 use crate::exec::Cancel;
 use crate::model::{MachineSide, WaitingRanks};
 
@@ -88,6 +88,8 @@ pub struct JobEdges<'g> {
     pub(super) ranks: Vec<RankEdges>,
     /// For each meeting its last arrival, and that of its root.
     arrivals: Vec<MeetingArrivals>,
+    /// Most steps of a walk: clocks that are wrong can lead in a circle.
+    most_steps: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -124,7 +126,8 @@ impl<'g> JobEdges<'g> {
                 }
             }
         }
-        Ok(Self { graph, ranks, arrivals })
+        let most_steps = graph.len() + graph.meetings.len() + 1;
+        Ok(Self { graph, ranks, arrivals, most_steps })
     }
 
     /// The call of a node, if the node is one of an operation of several ranks.
@@ -152,9 +155,7 @@ impl<'g> JobEdges<'g> {
     pub(super) fn back(&self, from: WalkPlace, until_ps: i64) -> Vec<PathPart> {
         let mut walk = PathWalk { edges: self, parts: Vec::new(), until_ps };
         let mut place = Some(from);
-        // Clocks that are wrong can lead in a circle.
-        let most = self.graph.len() + self.graph.meetings.len();
-        for _ in 0..=most {
+        for _ in 0..self.most_steps {
             let Some(at) = place.filter(|place| place.time_ps > until_ps) else { break };
             place = walk.step(at);
         }
@@ -277,10 +278,4 @@ impl CriticalPath {
     pub fn length_ps(&self) -> i64 {
         self.span_ps.1.saturating_sub(self.span_ps.0)
     }
-}
-
-/// The number of a part's rank in the job.
-#[must_use]
-pub fn rank_number(graph: &JobGraph, part: &PathPart) -> u32 {
-    graph.ranks.get(part.rank as usize).map_or(narrow(part.rank as usize), |rank| rank.rank)
 }

@@ -53,13 +53,8 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
         }
     }
 
-    /// Calls `each` with the slices of a block that ran to their ends, in the order of starts.
-    pub(super) fn slices(
-        &self,
-        table: TableId,
-        block: usize,
-        mut each: impl FnMut(EndedSlice) -> Result<()>,
-    ) -> Result<()> {
+    /// The slices of a block that ran to their ends, in the order of starts.
+    pub(super) fn slices(&self, table: TableId, block: usize) -> Result<Vec<EndedSlice>> {
         self.cancel.check()?;
         let mut core = BlockReader::new(self.segment, table, block)?;
         let starts = core.core_ints(ColumnRole::Start)?;
@@ -68,20 +63,21 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
         let lanes = core.core_ints(ColumnRole::Lane)?;
         let forms = core.core_ints(ColumnRole::Form)?;
         let first = first_row(self.segment, table, block)?;
+        let mut slices = Vec::with_capacity(starts.len());
         for (at, row) in (0..starts.len()).zip(first..) {
             if forms[at] != i64::from(SliceForm::Complete.code()) {
                 continue;
             }
-            each(EndedSlice {
+            slices.push(EndedSlice {
                 start_ps: starts[at],
                 end_ps: starts[at].saturating_add(durations[at].max(0)),
                 name: u32::try_from(names[at]).unwrap_or_default(),
                 lane: u32::try_from(lanes[at]).unwrap_or_default(),
                 row,
                 at,
-            })?;
+            });
         }
-        Ok(())
+        Ok(slices)
     }
 
     /// Adds a node, and returns its position for the time being.

@@ -4,9 +4,9 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::JobGraph;
 use nprof_engine::makers::{CallIds, work};
 use nprof_engine::model::RankWork;
-use nprof_engine::native::{AllCores, OpenError};
+use nprof_engine::native::AllCores;
 
-use super::{Analysed, AnalysisError, analyse};
+use super::{Analysed, AnalysisError, analyse, of_segment};
 use crate::store::{Profile, RankFile};
 
 /// The analysis of a profile and its dependency graph.
@@ -25,18 +25,9 @@ pub fn replayable(profile: &Profile, cancel: Cancel<'_>) -> Result<Replayable, A
     files.sort_by_key(|file| file.rank);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let read = Work { exec: &AllCores, cancel }
-        .gather(files.len(), |at| Ok(read(profile, files[at], cancel)))
+        .gather(files.len(), |at| Ok(of_segment(profile, files[at], |segment| work(segment, cancel))))
         .map_err(failed)?;
     let works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
     let graph = JobGraph::new(&analysed.job, &analysed.report, works, cancel).map_err(failed)?;
     Ok(Replayable { analysed, graph })
-}
-
-fn read(profile: &Profile, file: &RankFile, cancel: Cancel<'_>) -> Result<RankWork, AnalysisError> {
-    let damaged = |source| AnalysisError::Rank { place: profile.place_of(file), source };
-    let segment = profile.open_rank(file).map_err(|error| match error {
-        OpenError::Io(source) => AnalysisError::Open { place: profile.place_of(file), source },
-        OpenError::Segment(source) => damaged(source),
-    })?;
-    work(&segment, cancel).map_err(damaged)
 }

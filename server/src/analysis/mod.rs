@@ -19,7 +19,7 @@ use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::model::{SideTables, Sink, ValueTable};
-use nprof_engine::native::{AllCores, OpenError};
+use nprof_engine::native::{AllCores, OpenError, SegmentFile};
 
 use crate::store::{ClockBy, Profile, RankFile, SegmentPlace};
 
@@ -162,6 +162,20 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
     job.finish(cancel).map_err(cancelled)
 }
 
+/// An answer from the segment of a rank. An error names the segment.
+fn of_segment<T>(
+    profile: &Profile,
+    file: &RankFile,
+    read: impl FnOnce(&SegmentFile) -> Result<T, Error>,
+) -> Result<T, AnalysisError> {
+    let damaged = |source| AnalysisError::Rank { place: profile.place_of(file), source };
+    let segment = profile.open_rank(file).map_err(|error| match error {
+        OpenError::Io(source) => AnalysisError::Open { place: profile.place_of(file), source },
+        OpenError::Segment(source) => damaged(source),
+    })?;
+    read(&segment).map_err(damaged)
+}
+
 fn read_rank(
     profile: &Profile,
     file: &RankFile,
@@ -169,12 +183,7 @@ fn read_rank(
     ids: CallIds,
     cancel: Cancel<'_>,
 ) -> Result<RankInput, AnalysisError> {
-    let damaged = |source| AnalysisError::Rank { place: profile.place_of(file), source };
-    let segment = profile.open_rank(file).map_err(|error| match error {
-        OpenError::Io(source) => AnalysisError::Open { place: profile.place_of(file), source },
-        OpenError::Segment(source) => damaged(source),
-    })?;
-    let mut calls = collectives(&segment, file.rank, ids, cancel).map_err(damaged)?;
+    let mut calls = of_segment(profile, file, |segment| collectives(segment, file.rank, ids, cancel))?;
     calls.host = calls.host.or_else(|| file.host.clone());
     let given = file.clock.filter(|_| file.clock_by() == Some(ClockBy::Hand)).map(|clock| clock.0);
     Ok(RankInput { rank: file.rank, calls, given, stated_ps })

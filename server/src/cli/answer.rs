@@ -12,8 +12,8 @@ use crate::store::Profile;
 
 /// Version of the keys of answers.
 const VERSION: u32 = 1;
-/// Rows of a list unless told otherwise.
-const USUAL_ROWS: usize = 200;
+/// The limit of a list unless told otherwise.
+pub(super) const USUAL_LIMIT: &str = "200";
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -27,12 +27,6 @@ pub(super) enum AnswerFormat {
 /// The most rows of a list; `None` for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RowLimit(Option<usize>);
-
-impl Default for RowLimit {
-    fn default() -> Self {
-        Self(Some(USUAL_ROWS))
-    }
-}
 
 impl FromStr for RowLimit {
     type Err = &'static str;

@@ -10,7 +10,7 @@ use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, RowLimit, head, with_work};
+use super::answer::{AnswerFormat, RowLimit, USUAL_LIMIT, head, with_work};
 use super::progress::analysing;
 use crate::analysis::graph::replayable;
 use crate::print;
@@ -32,7 +32,7 @@ pub(super) struct CriticalPathArgs {
     /// Name or id of a profile, as `nprof list` shows it
     profile: String,
     /// Most parts of the path, or `all`
-    #[arg(long, value_name = "N", default_value = "200")]
+    #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
@@ -93,9 +93,8 @@ impl CriticalPathArgs {
 
 /// The name of the work of a part. That of a gap is the work behind it.
 fn name_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
-    let work = &graph.ranks[part.rank as usize].work;
-    let class = work.classes[work.nodes[part.node as usize].class as usize];
-    work.name(class.name).unwrap_or_default()
+    let rank = &graph.ranks[part.rank as usize];
+    rank.name(&rank.work.nodes[part.node as usize])
 }
 
 fn track_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {

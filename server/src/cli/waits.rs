@@ -11,7 +11,7 @@ use nprof_engine::insight::walk::JobEdges;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, RowLimit, head, name_of, with_work};
+use super::answer::{AnswerFormat, RowLimit, USUAL_LIMIT, head, name_of, with_work};
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
@@ -33,7 +33,7 @@ pub(super) struct WaitsArgs {
     #[arg(long)]
     rank: Option<u32>,
     /// Most rows, or `all`
-    #[arg(long, value_name = "N", default_value = "200")]
+    #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::{Bracket, Edit, Prediction, Scenario, SweptEdit, predict, sweep};
+use nprof_engine::insight::{Bracket, Edit, Prediction, Predictions, Scenario, SweptEdit, sweep};
 use serde_json::{Value, json};
 
 use super::StorePlace;
@@ -67,7 +67,7 @@ impl WhatifArgs {
 
     fn predict(&self, of: Replayable, cancel: Cancel<'_>) -> anyhow::Result<Prediction> {
         let scenario = Scenario::new(&of.graph, &of.analysed.job, &self.edits)?;
-        Ok(predict(&of.graph, &scenario, cancel)?)
+        Ok(Predictions::of(&of.graph, cancel)?.under(&scenario, cancel)?)
     }
 
     fn write_sweep(&self, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {

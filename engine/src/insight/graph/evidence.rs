@@ -1,5 +1,5 @@
-//! StartEvidence about the order of work on different queues of one device: which queues the slices
-//! of a class wait for. A trace does not record the events between streams.
+//! Evidence about the order of work on different queues of one device: which queues the slices of a
+//! class wait for. A trace does not record the events between streams.
 //!
 //! - A slice that starts while another queue works, and that its own queue did not hold back, does
 //!   not wait for that work.

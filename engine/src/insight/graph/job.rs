@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
 use super::evidence::{ObservedWork, StartEvidence};
 use super::meeting::{Meeting, MeetingCall};
-use super::rank::{ABSENT_ROW, ClassQueues, RankGraph};
+use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
 use crate::analysis::{Job, Report};
 use crate::base::{ClockFit, Result, Time};
 use crate::exec::Cancel;
@@ -26,7 +26,7 @@ pub struct JobGraph {
 impl JobGraph {
     /// The graph of a job. `works` has the work of each rank in the order of the job, with the
     /// times of its segment.
-    pub fn new(job: &Job, report: &Report, works: Vec<RankWork>, cancel: Cancel<'_>) -> Result<Self> {
+    pub fn new(job: &Job, report: &Report, mut works: Vec<RankWork>, cancel: Cancel<'_>) -> Result<Self> {
         let transfers = usual_transfers_ps(job, report);
         let meeting = |one: &crate::analysis::InstanceReport| Meeting {
             calls: 0,
@@ -36,7 +36,6 @@ impl JobGraph {
             most_transfer_ps: i64::MAX,
         };
         let mut meetings: Vec<Meeting> = report.operations.iter().map(meeting).collect();
-        let mut works = works;
         for (at, work) in works.iter_mut().enumerate() {
             to_shared_clock(work, &report.used[at], job.ranks[at].stated_ps);
         }
@@ -95,17 +94,8 @@ pub(in crate::insight) fn ranks(
 
 /// For each rank the queues that have a bit, and for each class the queues that it waits for.
 fn awaited_queues(works: &[RankWork], calls: &[Vec<MeetingCall>]) -> Vec<ClassQueues> {
-    let communicates: Vec<Vec<bool>> = works
-        .iter()
-        .zip(calls)
-        .map(|(work, calls)| {
-            let mut communicates = vec![false; work.classes.len()];
-            for call in calls {
-                communicates[work.nodes[call.node as usize].class as usize] = true;
-            }
-            communicates
-        })
-        .collect();
+    let communicates: Vec<Vec<bool>> =
+        works.iter().zip(calls).map(|(work, calls)| communicating_classes(work, calls)).collect();
     let observed = |(work, communicates)| ObservedWork { work, communicates, first_absent_row: ABSENT_ROW };
     let observed: Vec<ObservedWork<'_>> =
         works.iter().zip(communicates.iter().map(Vec::as_slice)).map(observed).collect();

@@ -15,3 +15,4 @@ pub use job::JobGraph;
 pub(super) use job::ranks;
 pub(super) use meeting::{Meeting, MeetingCall};
 pub use rank::RankGraph;
+pub(super) use rank::communicating_classes;

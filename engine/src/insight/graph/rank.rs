@@ -68,6 +68,15 @@ pub struct RankGraph {
     pub(in crate::insight) told_apart: Vec<u32>,
 }
 
+/// For each class whether it has calls of operations.
+pub(in crate::insight) fn communicating_classes(work: &RankWork, calls: &[MeetingCall]) -> Vec<bool> {
+    let mut communicates = vec![false; work.classes.len()];
+    for call in calls {
+        communicates[work.nodes[call.node as usize].class as usize] = true;
+    }
+    communicates
+}
+
 impl RankGraph {
     /// The graph of one rank, without its calls.
     pub(super) fn new(rank: u32, work: RankWork, awaited: ClassQueues) -> Self {
@@ -103,6 +112,22 @@ impl RankGraph {
         bits.map(move |bits| {
             let bit = bits.trailing_zeros();
             (self.told_apart[bit as usize], likely >> bit & 1 == 1)
+        })
+    }
+
+    /// The name of a node.
+    #[must_use]
+    pub fn name(&self, node: &WorkNode) -> &str {
+        self.work.name(self.work.classes[node.class as usize].name).unwrap_or_default()
+    }
+
+    /// The work of devices, without the calls of operations, with the positions of its nodes.
+    pub(in crate::insight) fn device_work(&self) -> impl Iterator<Item = (u32, &WorkNode)> + '_ {
+        let mut calls = self.calls.iter().map(|call| call.node).peekable();
+        let nodes = (0_u32..).zip(&self.work.nodes);
+        nodes.filter(move |(at, node)| {
+            let is_call = calls.next_if_eq(at).is_some();
+            !is_call && self.classes[node.class as usize].side == MachineSide::Device
         })
     }
 

@@ -43,9 +43,9 @@ pub(super) struct RankReplay<'g> {
     next_call: usize,
     /// Calls that have started and not ended.
     open_calls: Vec<MeetingCall>,
-    /// WorkExtent of the work of devices.
+    /// Extent of the work of devices.
     pub(super) device: WorkExtent,
-    /// WorkExtent of the calls of the host.
+    /// Extent of the calls of the host.
     pub(super) calls: WorkExtent,
 }
 

@@ -105,15 +105,9 @@ impl ThreadTime {
 impl<B: Bytes> LaunchReader<'_, B> {
     fn device(&mut self, track: TrackId, table: TableId) -> Result<()> {
         let columns = FieldColumns::of(self.of.segment, table, [ARGUMENTS[CORRELATION]]);
-        let mut slices = Vec::new();
         for block in self.of.segment.blocks_of(track)? {
-            slices.clear();
-            self.of.slices(table, block, |slice| {
-                slices.push(slice);
-                Ok(())
-            })?;
             let fields = columns.block(self.of.segment, block)?;
-            for slice in &slices {
+            for slice in &self.of.slices(table, block)? {
                 let node = self.of.add(*slice, track, MachineSide::Device);
                 self.launched.push(node, fields.int(0, slice.at));
             }
@@ -125,15 +119,9 @@ impl<B: Bytes> LaunchReader<'_, B> {
         let columns = FieldColumns::of(self.of.segment, table, [ARGUMENTS[CORRELATION], ARGUMENTS[CATEGORY]]);
         let mut thread = ThreadTime::default();
         let mut last_end_ps = i64::MIN;
-        let mut slices: Vec<EndedSlice> = Vec::new();
         for block in self.of.segment.blocks_of(track)? {
-            slices.clear();
-            self.of.slices(table, block, |slice| {
-                slices.push(slice);
-                Ok(())
-            })?;
             let fields = columns.block(self.of.segment, block)?;
-            for slice in &slices {
+            for slice in &self.of.slices(table, block)? {
                 thread.reach(slice.start_ps);
                 let correlation = fields.int(0, slice.at);
                 let launches = correlation.is_some_and(|id| self.launched.of(id).next().is_some());
