@@ -21,7 +21,7 @@ pub fn report(job: &Job, matched: MatchedJob, cancel: Cancel<'_>) -> Result<Repo
     let used = used_clocks(job, &clocks);
     let scene = ArrivalFacts { job, instances: &instances, clocks: &used, cancel };
     let mut operations = basic(&scene)?;
-    let (findings, absences) = states(&scene, &mut operations)?;
+    let (contradictions, absences) = states(&scene, &mut operations)?;
     steps::find(job, &mut operations);
     let mut ranks: Vec<RankReport> = job.ranks.iter().map(of_rank).collect();
     for Absence { rank, lost } in absences {
@@ -29,7 +29,8 @@ pub fn report(job: &Job, matched: MatchedJob, cancel: Cancel<'_>) -> Result<Repo
     }
     let (links, cuts) = blame(&scene, &mut operations, &mut ranks)?;
     let parts = parts_of(job, &instances, &operations);
-    let mut report = Report { clocks, used, instances, operations, ranks, links, parts, findings, cuts };
+    let mut report =
+        Report { clocks, used, instances, operations, ranks, links, parts, contradictions, cuts };
     delays::add(job, &mut report, cancel)?;
     Ok(report)
 }
@@ -161,7 +162,7 @@ fn blame(
     ranks: &mut [RankReport],
 ) -> Result<(Vec<LinkReport>, u64)> {
     let job = scene.job;
-    let usual = usual_transfers(scene, operations);
+    let usual = usual_transfers(scene.job, operations);
     let mut order: Vec<usize> = (0..operations.len()).collect();
     order.sort_unstable_by_key(|&at| (operations[at].span.last_ps, at));
     let mut root = RootBlame::new(ranks.len());

@@ -31,7 +31,7 @@ fn check_shift(plan: &Plan, which: usize, shift_ps: i64) -> std::result::Result<
     prop_assume!([&before, &after].iter().all(|of| of.clocks.verdict == ClockVerdict::Aligned));
     prop_assert_eq!(matches(&job, &before), matches(&moved_job, &after));
     prop_assert_eq!(before.clocks.reference, after.clocks.reference);
-    prop_assert_eq!(&before.findings, &after.findings);
+    prop_assert_eq!(&before.contradictions, &after.contradictions);
     let reference = before.clocks.reference;
     for (rank, (a, b)) in before.clocks.ranks.iter().zip(&after.clocks.ranks).enumerate() {
         let own = if rank == which { -shift_ps } else { 0 };

@@ -27,9 +27,9 @@ fn check(stage: Stage, missing: &[(u32, u32)], lost: &[u64], states: &[Presence]
     let (job, report) = analysed(stage.inputs);
     let whole = rows_of(&job_segment(&job, &report), "job").swap_remove(0);
     assert_eq!(int(&whole, "lost_calls"), i64::try_from(lost.iter().sum::<u64>()).ok());
-    let found: Vec<(u32, u32)> = report.findings.iter().map(|one| (one.instance, one.rank)).collect();
+    let found: Vec<(u32, u32)> = report.contradictions.iter().map(|one| (one.instance, one.rank)).collect();
     assert_eq!(found, missing);
-    assert!(report.findings.iter().all(|one| one.what == Mismatch::Missing));
+    assert!(report.contradictions.iter().all(|one| one.what == Mismatch::Missing));
     assert_eq!(report.ranks.iter().map(|rank| rank.lost).collect::<Vec<_>>(), lost);
     let shown: Vec<Presence> = report.operations.iter().map(|one| one.state.presence).collect();
     assert_eq!(shown.iter().filter(|of| **of != Presence::Complete).copied().collect::<Vec<_>>(), states);
@@ -59,7 +59,7 @@ fn a_rank_meets_another_one_before_an_operation_that_only_it_has() {
     remove_call(&mut stage.inputs[3], of_all);
     remove_call(&mut stage.inputs[2], of_pair);
     let (_, report) = analysed(stage.inputs);
-    assert!(report.findings.iter().all(|one| one.rank != 3), "{:?}", report.findings);
+    assert!(report.contradictions.iter().all(|one| one.rank != 3), "{:?}", report.contradictions);
     assert_eq!(report.ranks[3].lost, 1);
 }
 
@@ -87,7 +87,7 @@ fn a_rank_that_goes_on_while_the_others_wait_is_missing() {
     let at = last_call(&stage, 3, 0);
     remove_call(&mut stage.inputs[3], at);
     let (_, report) = analysed(stage.inputs);
-    let of_all = report.findings.iter().find(|one| one.rank == 3).copied();
+    let of_all = report.contradictions.iter().find(|one| one.rank == 3).copied();
     assert_eq!(of_all.map(|one| one.what), Some(Mismatch::Missing));
 }
 
@@ -118,9 +118,9 @@ proptest! {
                 let meets = |of: &Vec<(usize, i64)>| of.iter().any(|of| of.0 == rank) && of.iter().any(|of| is_it(&of));
                 times.iter().any(meets)
             };
-            for finding in report.findings.iter().filter(|finding| finding.instance as usize == at) {
-                prop_assert_eq!(finding.what, Mismatch::Missing);
-                prop_assert!(!goes_on(finding.rank as usize), "{:?}", finding);
+            for one in report.contradictions.iter().filter(|one| one.instance as usize == at) {
+                prop_assert_eq!(one.what, Mismatch::Missing);
+                prop_assert!(!goes_on(one.rank as usize), "{:?}", one);
             }
         }
         // Nothing is dropped: what is absent was lost, or is missing.
@@ -130,7 +130,7 @@ proptest! {
             };
             let of_groups = report.operations.iter().filter(is_absent).count() as u64;
             let absent = of_groups - rank.collectives;
-            let missing = report.findings.iter().filter(|one| one.rank as usize == at).count() as u64;
+            let missing = report.contradictions.iter().filter(|one| one.rank as usize == at).count() as u64;
             prop_assert!(rank.lost + missing <= absent, "rank {}", at);
         }
     }

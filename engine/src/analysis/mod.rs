@@ -66,8 +66,9 @@ pub use culprit::{Cost, SlowTransfer, Suspect, costs, shown_by};
 pub use instances::{InstanceCall, Instances};
 pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced};
 pub use report::{
-    Finding, InstanceReport, LinkReport, Mismatch, OperationState, Presence, RankReport, Report,
+    Contradiction, InstanceReport, LinkReport, Mismatch, OperationState, Presence, RankReport, Report,
 };
+pub use slow_transfers::{is_slow_transfer, usual_transfers};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
 pub use transfers::{Passage, algorithm, passages};

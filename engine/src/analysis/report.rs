@@ -136,7 +136,7 @@ pub struct Report {
     /// of all ranks if there are more of these. At least 1.
     pub parts: u32,
     /// Contradictions between members.
-    pub findings: Vec<Finding>,
+    pub contradictions: Vec<Contradiction>,
     /// Waits that were cut, because a call ended before the awaited rank came: a wrong clock or a
     /// wrong match.
     pub cuts: u64,
@@ -234,9 +234,9 @@ impl Mismatch {
     }
 }
 
-/// A suspicion about a rank.
+/// What a rank says about an operation against most others, or fails to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
+pub struct Contradiction {
     /// Number of the instance.
     pub instance: u32,
     /// Position of the rank in the job.

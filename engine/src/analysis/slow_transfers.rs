@@ -2,18 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-use super::InstanceReport;
 use super::arrival::{Arrival, ArrivalFacts};
 use super::root::{SLOW, SLOW_PS};
+use super::{InstanceReport, Job};
 use crate::model::{CollectiveKind, WaitingRanks};
 
 /// For each operation the median transfer of those that are alike in kind, size and number of
 /// ranks, in picoseconds. An operation with the call of one rank only has its own, if no other is
 /// like it: the end of such a call tells nothing of when the transfer began.
-pub(super) fn usual_transfers(scene: &ArrivalFacts<'_>, operations: &[InstanceReport]) -> Vec<f64> {
+#[must_use]
+pub fn usual_transfers(job: &Job, operations: &[InstanceReport]) -> Vec<f64> {
     let key = |one: &InstanceReport| {
-        let signature = &scene.job.signatures[one.signature as usize];
-        (signature.kind, signature.count, scene.job.groups[one.group as usize].size())
+        let signature = &job.signatures[one.signature as usize];
+        (signature.kind, signature.count, job.groups[one.group as usize].size())
     };
     let mut like: FxHashMap<(CollectiveKind, u64, u32), Vec<i64>> = FxHashMap::default();
     for one in operations.iter().filter(|one| !one.is_alone()) {
@@ -23,6 +24,12 @@ pub(super) fn usual_transfers(scene: &ArrivalFacts<'_>, operations: &[InstanceRe
     let median = |transfers: &[i64]| transfers[transfers.len() / 2] as f64;
     let usual = |one| like.get(&key(one)).map_or(one.transfer_ps() as f64, |transfers| median(transfers));
     operations.iter().map(usual).collect()
+}
+
+/// Whether a transfer is slow beside the usual one.
+#[must_use]
+pub fn is_slow_transfer(transfer_ps: f64, usual_ps: f64) -> bool {
+    transfer_ps - usual_ps > (SLOW - 1.0) * usual_ps + SLOW_PS
 }
 
 /// Time by which the transfer of an operation is longer than usual, in picoseconds; 0 if it is not
@@ -37,7 +44,7 @@ pub(super) fn excess_of(
     let job = scene.job;
     let waits_for_all = job.signatures[one.signature as usize].kind.waiting() == WaitingRanks::ForAll;
     let excess_ps = one.transfer_ps() as f64 - usual_ps;
-    if !waits_for_all || excess_ps <= (SLOW - 1.0) * usual_ps + SLOW_PS {
+    if !waits_for_all || !is_slow_transfer(one.transfer_ps() as f64, usual_ps) {
         return 0.0;
     }
     let is_unseen = match job.groups[one.group as usize].is_stated() {

@@ -4,7 +4,7 @@
 use super::Job;
 use super::arrival::ArrivalFacts;
 use super::meeting::Meetings;
-use super::report::{Finding, InstanceReport, Mismatch, Presence};
+use super::report::{Contradiction, InstanceReport, Mismatch, Presence};
 use crate::base::{Result, narrow};
 
 /// Calls that a rank lacks.
@@ -21,10 +21,10 @@ const MOST_LOST: u64 = 10;
 pub(super) fn states(
     scene: &ArrivalFacts<'_>,
     operations: &mut [InstanceReport],
-) -> Result<(Vec<Finding>, Vec<Absence>)> {
+) -> Result<(Vec<Contradiction>, Vec<Absence>)> {
     let job = scene.job;
     let calls = calls_by_group(scene);
-    let (mut findings, mut lost, mut present) = (Vec::new(), vec![0_u64; job.ranks.len()], Vec::new());
+    let (mut found, mut lost, mut present) = (Vec::new(), vec![0_u64; job.ranks.len()], Vec::new());
     let mut at_end = Vec::new();
     for (number, one) in (0_u32..).zip(operations.iter_mut()) {
         scene.cancel.check()?;
@@ -35,7 +35,7 @@ pub(super) fn states(
             if let Some(what) = differs(job, one.signature, member.rank, member.call) {
                 one.state.has_other_size |= what == Mismatch::Size;
                 one.state.has_other_kind |= what == Mismatch::Kind;
-                findings.push(Finding { instance: number, rank: narrow(member.rank), what });
+                found.push(Contradiction { instance: number, rank: narrow(member.rank), what });
             }
         }
         if !group.is_stated() {
@@ -50,7 +50,7 @@ pub(super) fn states(
             let recorded = job.ranks[rank].rest.recorded_ps.1;
             let recorded = scene.clocks[rank].to_shared(crate::base::Time(recorded)).0;
             if one.span.last_ps > last_ps && recorded > one.span.end_ps {
-                at_end.push(Finding { instance: number, rank: narrow(rank), what: Mismatch::Missing });
+                at_end.push(Contradiction { instance: number, rank: narrow(rank), what: Mismatch::Missing });
             } else if one.span.last_ps >= first_ps && one.span.last_ps <= last_ps {
                 one.state.presence = one.state.presence.max(Presence::Lost);
                 lost[rank] += 1;
@@ -58,24 +58,24 @@ pub(super) fn states(
         }
     }
     let meetings = Meetings::of(scene, at_end.iter().map(|one| one.rank as usize))?;
-    for finding in at_end {
-        let one = &mut operations[finding.instance as usize];
-        let rank = finding.rank as usize;
+    for contradiction in at_end {
+        let one = &mut operations[contradiction.instance as usize];
+        let rank = contradiction.rank as usize;
         if meetings.last_ps(rank, one.group).is_some_and(|met_ps| met_ps >= one.span.end_ps) {
             one.state.presence = one.state.presence.max(Presence::Lost);
             lost[rank] += 1;
         } else {
             one.state.presence = Presence::MissingAtEnd;
-            findings.push(finding);
+            found.push(contradiction);
         }
     }
-    findings.sort_unstable();
+    found.sort_unstable();
     let is_sound = |rank: u32| {
         let calls = job.ranks[rank as usize].calls.len() as u64;
         lost[rank as usize] * MOST_LOST <= calls
     };
-    findings.retain(|one| one.what != Mismatch::Missing || is_sound(one.rank));
-    Ok((findings, lost.into_iter().enumerate().map(|(rank, lost)| Absence { rank, lost }).collect()))
+    found.retain(|one| one.what != Mismatch::Missing || is_sound(one.rank));
+    Ok((found, lost.into_iter().enumerate().map(|(rank, lost)| Absence { rank, lost }).collect()))
 }
 
 fn differs(job: &Job, signature: u32, rank: usize, call: usize) -> Option<Mismatch> {

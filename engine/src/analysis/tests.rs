@@ -281,7 +281,8 @@ fn another_size_and_a_missing_call_are_findings_of_the_minority() {
         let gone = inputs[3].calls.calls.len() - 1;
         remove_call(&mut inputs[3], gone);
         let (_, report) = analysed(inputs);
-        let found: Vec<(u32, Mismatch)> = report.findings.iter().map(|one| (one.rank, one.what)).collect();
+        let found: Vec<(u32, Mismatch)> =
+            report.contradictions.iter().map(|one| (one.rank, one.what)).collect();
         assert_eq!(found, [(0, Mismatch::Size), (3, Mismatch::Missing)], "{says:?}");
     }
 }

@@ -125,7 +125,9 @@ impl EdgeSweep<'_> {
         let others = others.filter_map(|(queue, _)| self.ended[queue as usize]);
         let last = others.max_by_key(|from| self.end_ps(*from));
         let launch = self.rank.launches[at as usize];
-        let launch = (launch != NO_LAUNCH).then(|| {
+        // A launch that came long before its work held it back as little as any before it.
+        let has_launch = launch != NO_LAUNCH && !self.rank.host[launch as usize].is_ahead;
+        let launch = has_launch.then(|| {
             let from = self.host[launch as usize];
             let latency_ps = self.rank.latencies_ps[class.queue as usize];
             let free_ps = self.rank.work.nodes[from as usize].start_ps.saturating_add(latency_ps);

@@ -7,6 +7,7 @@
 mod bracket;
 pub mod edge;
 pub mod edit;
+pub mod finding;
 pub mod graph;
 mod median_rank;
 mod names;

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use super::edit::{Change, Edit, EditError, Subject};
 use super::graph::{JobGraph, communicating_classes};
-use super::median_rank::of_median_rank;
+use super::median_rank::MedianRank;
 use super::names::longest_names;
 use super::node_change::NodeChange;
 use crate::analysis::Job;
@@ -21,8 +23,23 @@ pub struct Scenario {
     changes: Vec<Vec<NodeChange>>,
     /// Positions of ranks that no operation waits for.
     never_awaited: Vec<u32>,
+    /// For each meeting with another one its longest transfer, in picoseconds.
+    most_transfers_ps: FxHashMap<u32, i64>,
+    /// Whether no work waits for its launch.
+    launches_are_free: bool,
+    /// Whether no call of a host waits for a device.
+    hosts_never_wait: bool,
+    /// Queues of ranks that no work on other queues waits for.
+    never_awaited_queues: Vec<RankQueue>,
     /// The largest part by which an edit changes some work.
     largest_change: f64,
+}
+
+/// A queue of a rank, by positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RankQueue {
+    pub(super) rank: u32,
+    pub(super) queue: u32,
 }
 
 /// The part by which the work of a rank changes at most if it becomes that of the median rank: a
@@ -63,10 +80,79 @@ impl Scenario {
             && is_one(&self.transfers)
             && self.changes.iter().all(Vec::is_empty)
             && self.never_awaited.is_empty()
+            && self.most_transfers_ps.is_empty()
+            && !self.launches_are_free
+            && !self.hosts_never_wait
+            && self.never_awaited_queues.is_empty()
+    }
+
+    /// A rank is as fast as the median one.
+    pub(super) fn with_median_rank(ranks: &MedianRank<'_>, at: usize) -> Self {
+        let mut scenario = Self { largest_change: LARGEST_OF_MEDIAN, ..Self::default() };
+        scenario.change_rank(at, ranks.changes(at));
+        scenario
+    }
+
+    /// Nodes of ranks change.
+    pub(super) fn with_changes(changes: impl IntoIterator<Item = (usize, Vec<NodeChange>)>) -> Self {
+        let mut scenario = Self::default();
+        for (at, changes) in changes {
+            scenario.change_rank(at, changes);
+        }
+        scenario
+    }
+
+    /// The transfers of meetings take at most so many picoseconds.
+    pub(super) fn with_most_transfers(most_ps: FxHashMap<u32, i64>) -> Self {
+        Self { most_transfers_ps: most_ps, ..Self::default() }
+    }
+
+    /// Transfers take no time.
+    pub(super) fn without_transfers(job: &Job) -> Self {
+        Self { transfers: vec![0.0; job.signatures.len()], largest_change: 1.0, ..Self::default() }
+    }
+
+    /// No work waits for its launch.
+    pub(super) fn with_free_launches() -> Self {
+        Self { launches_are_free: true, ..Self::default() }
+    }
+
+    /// No call of a host waits for a device.
+    pub(super) fn with_hosts_that_never_wait() -> Self {
+        Self { hosts_never_wait: true, ..Self::default() }
+    }
+
+    /// No work on other queues waits for these queues.
+    pub(super) fn without_waits_for(queues: Vec<RankQueue>) -> Self {
+        Self { never_awaited_queues: queues, ..Self::default() }
+    }
+
+    fn change_rank(&mut self, at: usize, changes: Vec<NodeChange>) {
+        if self.changes.len() <= at {
+            self.changes.resize(at + 1, Vec::new());
+        }
+        self.changes[at] = changes;
+    }
+
+    /// The rest of a transfer that takes `rest_ps` in the unchanged run.
+    pub(super) fn bounded_transfer_ps(&self, meeting: u32, rest_ps: i64) -> i64 {
+        self.most_transfers_ps.get(&meeting).map_or(rest_ps, |most_ps| rest_ps.min(*most_ps))
+    }
+
+    pub(super) fn launches_are_free(&self) -> bool {
+        self.launches_are_free
+    }
+
+    pub(super) fn hosts_never_wait(&self) -> bool {
+        self.hosts_never_wait
+    }
+
+    pub(super) fn is_queue_never_awaited(&self, queue: RankQueue) -> bool {
+        self.never_awaited_queues.contains(&queue)
     }
 
     pub(super) fn changes_transfers(&self) -> bool {
-        self.transfers.iter().any(|factor| *factor != 1.0)
+        self.transfers.iter().any(|factor| *factor != 1.0) || !self.most_transfers_ps.is_empty()
     }
 
     /// The largest part by which some work changes: 0.5 if it takes half of its time.
@@ -105,10 +191,7 @@ impl Scenario {
                 let at = rank_of(graph, *number, edit)?;
                 match change {
                     Change::Factor(factor) => self.scale_rank(graph, at, factor),
-                    Change::Median => {
-                        self.changes.resize(graph.ranks.len(), Vec::new());
-                        self.changes[at] = of_median_rank(graph, at);
-                    }
+                    Change::Median => self.change_rank(at, MedianRank::new(graph).changes(at)),
                 }
                 true
             }

@@ -2,6 +2,7 @@
 
 use super::edit::{Change, Edit, NameGlob, Subject};
 use super::graph::JobGraph;
+use super::median_rank::MedianRank;
 use super::names::longest_names;
 use super::prediction::{Prediction, Predictions};
 use super::scenario::Scenario;
@@ -30,8 +31,19 @@ pub struct SweptEdit {
 pub fn sweep(graph: &JobGraph, job: &Job, cancel: Cancel<'_>) -> Result<Vec<SweptEdit>> {
     let predictions = Predictions::of(graph, cancel)?;
     let mut swept = Vec::new();
+    let mut median: Option<MedianRank<'_>> = None;
     for edit in edits(graph, job) {
-        let Ok(scenario) = Scenario::new(graph, job, std::slice::from_ref(&edit)) else { continue };
+        let scenario = match (&edit.subject, edit.change) {
+            (Subject::Rank(number), Change::Median) => {
+                let at = graph.ranks.iter().position(|rank| rank.rank == *number);
+                let Some(at) = at else { continue };
+                Scenario::with_median_rank(median.get_or_insert_with(|| MedianRank::new(graph)), at)
+            }
+            _ => match Scenario::new(graph, job, std::slice::from_ref(&edit)) {
+                Ok(scenario) => scenario,
+                Err(_) => continue,
+            },
+        };
         let prediction = predictions.under(&scenario, cancel)?;
         swept.push(SweptEdit { edit, prediction });
     }

@@ -133,7 +133,7 @@ impl Condition {
                 Quantity::Blame => (rank.blame_ps, waits),
                 Quantity::RootBlame => (rank.root_blame_ps, waits),
                 Quantity::Lost => (rank.lost as f64, (rank.lost + rank.collectives) as f64),
-                Quantity::Mismatches => (of.report.findings.len() as f64, 1.0),
+                Quantity::Mismatches => (of.report.contradictions.len() as f64, 1.0),
             };
             if let Limit::Share(_) = self.limit { amount / whole.max(1.0) } else { amount }
         };

@@ -1,8 +1,6 @@
 //! Parts that all answers about the dependency graph share: their form, their limit, the ends of
 //! their lists.
 
-use std::str::FromStr;
-
 use nprof_engine::insight::JobGraph;
 use nprof_engine::insight::wait::Party;
 use serde_json::{Map, Value, json};
@@ -22,30 +20,6 @@ pub(super) enum AnswerFormat {
     Text,
     /// One document.
     Json,
-}
-
-/// The most rows of a list; `None` for all.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RowLimit(Option<usize>);
-
-impl FromStr for RowLimit {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        match text {
-            "all" => Ok(Self(None)),
-            number => {
-                number.parse().map(|most| Self(Some(most))).map_err(|_| "a number or `all` is expected")
-            }
-        }
-    }
-}
-
-impl RowLimit {
-    /// The rows that are shown.
-    pub(super) fn shown<T>(self, rows: &[T]) -> &[T] {
-        &rows[..rows.len().min(self.0.unwrap_or(usize::MAX))]
-    }
 }
 
 /// The profile, if it has work that can be replayed.

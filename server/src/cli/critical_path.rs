@@ -10,10 +10,11 @@ use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, RowLimit, USUAL_LIMIT, head, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
 use super::progress::analysing;
 use crate::analysis::graph::replayable;
 use crate::print;
+use crate::print::row_limit::RowLimit;
 use crate::print::text::share;
 use crate::store::Profile;
 

@@ -15,6 +15,14 @@ pub(super) const EXIT_CODE: u8 = 3;
 #[error("{0}")]
 pub(super) struct Failing(pub(super) String);
 
+/// Exit code: the command worked, and data is missing that a limit of the user needs.
+pub(super) const UNDECIDED_EXIT_CODE: u8 = 4;
+
+/// Text about limits of which nobody can tell whether they are broken.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Undecided(pub(super) String);
+
 /// Conditions that make the command fail.
 #[derive(Debug, Args)]
 pub(super) struct FailArgs {

@@ -14,10 +14,13 @@ mod critical_path;
 mod demo;
 mod export;
 mod failed_condition;
+mod finding_condition;
+mod findings;
 mod formats;
 mod frequency;
 mod ingest;
 mod inspect;
+mod limit;
 mod list;
 mod lost_input;
 mod man;
@@ -97,6 +100,7 @@ enum Command {
     Clock(clock::ClockArgs),
     Ranks(ranks::RanksArgs),
     Collectives(collectives::CollectivesArgs),
+    Findings(findings::FindingsArgs),
     Waits(waits::WaitsArgs),
     CriticalPath(critical_path::CriticalPathArgs),
     Whatif(whatif::WhatifArgs),
@@ -183,6 +187,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Clock(args) => args.run(place, out),
         Command::Ranks(args) => args.run(place, out),
         Command::Collectives(args) => args.run(place, out),
+        Command::Findings(args) => args.run(place, out),
         Command::Waits(args) => args.run(place, out),
         Command::CriticalPath(args) => args.run(place, out),
         Command::Whatif(args) => args.run(place, out),
@@ -250,6 +255,9 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
     match cancelled_by(error) {
         Some(ending) => ExitCode::from(ending.exit_code()),
         None if error.is::<failed_condition::Failing>() => ExitCode::from(failed_condition::EXIT_CODE),
+        None if error.is::<failed_condition::Undecided>() => {
+            ExitCode::from(failed_condition::UNDECIDED_EXIT_CODE)
+        }
         None => ExitCode::FAILURE,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::{
-    ClockVerdict, Cost, Finding, Mismatch, Suspect, Unbounded, costs, shown_by, totals,
+    ClockVerdict, Contradiction, Cost, Mismatch, Suspect, Unbounded, costs, shown_by, totals,
 };
 use nprof_engine::base::time::short_duration;
 
@@ -170,17 +170,17 @@ fn list(ranks: &[u32]) -> String {
 pub(super) fn mismatches(of: &Analysed, numbers: &[u32]) -> Vec<String> {
     /// Shown mismatches.
     const MOST: usize = 5;
-    let line = |finding: &Finding| {
-        let rank = of.job.ranks[finding.rank as usize].rank;
-        format!("rank {rank}: {} in operation {}", finding.what.name(), numbers[finding.instance as usize])
+    let line = |one: &Contradiction| {
+        let rank = of.job.ranks[one.rank as usize].rank;
+        format!("rank {rank}: {} in operation {}", one.what.name(), numbers[one.instance as usize])
     };
-    let mut lines: Vec<String> = of.report.findings.iter().take(MOST).map(line).collect();
-    let more = of.report.findings.len().saturating_sub(MOST) as u64;
+    let mut lines: Vec<String> = of.report.contradictions.iter().take(MOST).map(line).collect();
+    let more = of.report.contradictions.len().saturating_sub(MOST) as u64;
     if more > 0 {
         let noun = if more == 1 { "mismatch" } else { "mismatches" };
         lines.push(format!("{} more {noun}; --output-format json lists all", size::count(more)));
     }
-    let is_missing = of.report.findings.iter().any(|finding| finding.what == Mismatch::Missing);
+    let is_missing = of.report.contradictions.iter().any(|one| one.what == Mismatch::Missing);
     if is_missing && of.report.ranks.iter().any(|rank| rank.lost > 0) {
         lines.push(
             "the traces lack other calls too, so a missing call can be one that was not recorded".to_owned(),

@@ -11,10 +11,11 @@ use nprof_engine::insight::walk::JobEdges;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, RowLimit, USUAL_LIMIT, head, name_of, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, head, name_of, with_work};
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
+use crate::print::row_limit::RowLimit;
 use crate::store::Profile;
 
 const EXAMPLES: &str = "\

@@ -3,8 +3,10 @@
 //! Times are nanoseconds in CSV and JSON, under keys that end with `_ns`. Text has units.
 
 pub mod csv;
+pub mod finding;
 pub mod json;
 pub mod number;
+pub mod row_limit;
 pub mod text;
 
 use std::io::{self, Write};

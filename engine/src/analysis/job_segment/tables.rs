@@ -282,12 +282,12 @@ fn in_step(of: &SizeFields, step: &StepReport) -> Vec<(FieldId, Value<'static>)>
 /// Writes the calls that do not fit to those of other ranks.
 pub fn mismatches(job: &Job, report: &Report, numbers: &[u32], sink: &mut dyn Sink) -> Result<()> {
     let of = MismatchFields::define(sink)?;
-    for finding in &report.findings {
-        let at = finding.instance as usize;
+    for one in &report.contradictions {
+        let at = one.instance as usize;
         let fields = [
             (of.operation, Value::Int(numbers[at].into())),
-            (of.rank, Value::Int(job.ranks[finding.rank as usize].rank.into())),
-            (of.what, Value::Text(finding.what.name())),
+            (of.rank, Value::Int(job.ranks[one.rank as usize].rank.into())),
+            (of.what, Value::Text(one.what.name())),
             (of.start, Value::Int(report.operations[at].span.first_ps)),
         ];
         sink.row(of.table, &fields)?;

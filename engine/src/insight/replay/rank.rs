@@ -4,7 +4,7 @@ use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
 use super::time::{LOOSE, MIDDLE, ReplayTime, STRICT};
 use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
-use crate::insight::scenario::{Scenario, scaled};
+use crate::insight::scenario::{RankQueue, Scenario, scaled};
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, WorkNode};
 
@@ -110,8 +110,8 @@ impl<'g> RankReplay<'g> {
         let node = &self.graph.work.nodes[at];
         let class = self.graph.classes[node.class as usize];
         let mut time = match class.side {
-            MachineSide::Device => self.start_on_device(at, node),
-            MachineSide::Host => self.start_on_host(node),
+            MachineSide::Device => self.start_on_device(at, node, job.scenario),
+            MachineSide::Host => self.start_on_host(node, job.scenario),
         };
         if let Some(change) = job.scenario.change(self.at, at) {
             time = time.shifted(change.gap_ps);
@@ -135,13 +135,15 @@ impl<'g> RankReplay<'g> {
         }
     }
 
-    fn start_on_device(&self, at: usize, node: &WorkNode) -> ReplayTime {
+    fn start_on_device(&self, at: usize, node: &WorkNode, scenario: &Scenario) -> ReplayTime {
         let class = &self.graph.classes[node.class as usize];
         let queue = class.queue as usize;
         let mut after = self.queues[queue].ended;
         let mut last = ReplayTime::NEVER;
         for (other, is_likely) in self.graph.awaited(class) {
+            let is_free = scenario.is_queue_never_awaited(RankQueue { rank: self.at, queue: other });
             let other = self.queues[other as usize].ended;
+            let other = if is_free { other.only_old() } else { other };
             if other.old[LOOSE] > last.old[LOOSE] {
                 last = other;
             }
@@ -154,7 +156,8 @@ impl<'g> RankReplay<'g> {
         after.take(MIDDLE, last);
         let launch = self.graph.launches[at];
         if launch != NO_LAUNCH {
-            after = after.later(self.host[launch as usize].plus(self.graph.latencies_ps[queue]));
+            let launched = self.host[launch as usize].plus(self.graph.latencies_ps[queue]);
+            after = after.later(if scenario.launches_are_free() { launched.only_old() } else { launched });
         }
         after.followed_by(node.start_ps)
     }
@@ -163,7 +166,7 @@ impl<'g> RankReplay<'g> {
     /// first one at any time. Any
     /// other call comes after the call before, unless that one was ahead: something held the thread
     /// back since, most likely the device.
-    fn start_on_host(&mut self, node: &WorkNode) -> ReplayTime {
+    fn start_on_host(&mut self, node: &WorkNode, scenario: &Scenario) -> ReplayTime {
         let queue = self.graph.classes[node.class as usize].queue as usize;
         let call = self.graph.host[self.host.len()];
         let QueueTimes { ended, is_ahead, .. } = &mut self.queues[queue];
@@ -173,12 +176,17 @@ impl<'g> RankReplay<'g> {
         let time = if call.is_ahead {
             after
         } else if is_first || was_ahead {
-            after.later(self.ended).followed_by(node.start_ps)
+            after.later(self.device_ended(scenario)).followed_by(node.start_ps)
         } else {
             after.followed_by(node.start_ps)
         };
         self.host.push(time);
         time
+    }
+
+    /// The last end of work of a device, as a host feels it that waits for it.
+    fn device_ended(&self, scenario: &Scenario) -> ReplayTime {
+        if scenario.hosts_never_wait() { self.ended.only_old() } else { self.ended }
     }
 
     /// The end of a node. `None` as long as it waits for other ranks.
@@ -198,13 +206,18 @@ impl<'g> RankReplay<'g> {
             self.open_calls.swap_remove(open);
             let met = if call.arrives { awaited.later(started) } else { awaited };
             let rest_ps = node.end_ps().saturating_sub(met.old[MIDDLE]).clamp(0, of.most_transfer_ps);
-            let longer_ps =
-                scaled(rest_ps, factor * job.scenario.transfer(of.signature)).saturating_sub(rest_ps);
+            let new_ps = scaled(rest_ps, factor * job.scenario.transfer(of.signature));
+            let new_ps = job.scenario.bounded_transfer_ps(call.meeting, new_ps);
+            let longer_ps = new_ps.saturating_sub(rest_ps);
             let end = met.followed_by(node.end_ps()).shifted(longer_ps);
             return Some(if call.arrives { end.not_before(started) } else { end });
         }
         if class.waits {
-            return Some(started.later(self.ended).followed_by(node.end_ps()));
+            let ended = match class.side {
+                MachineSide::Host => self.device_ended(job.scenario),
+                MachineSide::Device => self.ended,
+            };
+            return Some(started.later(ended).followed_by(node.end_ps()));
         }
         let change_ps = job.scenario.change(self.at, at as usize).map_or(0, |change| change.duration_ps);
         let longer_ps = scaled(node.duration_ps, factor).saturating_sub(node.duration_ps);

@@ -36,6 +36,11 @@ impl ReplayTime {
         self
     }
 
+    /// The time of the unchanged run. In the new run nothing waits for it.
+    pub(super) fn only_old(self) -> Self {
+        Self { new: NEVER, ..self }
+    }
+
     /// Waits for another time in one model.
     pub(super) fn take(&mut self, model: usize, other: Self) {
         self.new[model] = self.new[model].max(other.new[model]);
@@ -51,7 +56,7 @@ impl ReplayTime {
     pub(super) fn followed_by(self, time_ps: i64) -> Self {
         let mut next = Self::at(time_ps);
         for model in 0..MODELS {
-            if self.old[model] != i64::MIN {
+            if self.old[model] != i64::MIN && self.new[model] != i64::MIN {
                 let shift_ps = self.new[model].saturating_sub(self.old[model]);
                 next.new[model] = time_ps.saturating_add(shift_ps);
             }

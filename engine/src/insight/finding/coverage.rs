@@ -1,0 +1,161 @@
+//! Coverage: which part of a run was recorded, so that no conclusion is drawn from what is not
+//! there.
+
+use crate::analysis::{Job, Report};
+use crate::base::{Interval, Time};
+use crate::insight::graph::JobGraph;
+use crate::model::MachineSide;
+
+/// A recording counts as late, or as cut, if it lacks this share of the run. Ranks do not begin
+/// their work in the same moment.
+const LATE: f64 = 0.01;
+
+/// The recorded part of a rank.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankCoverage {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Calls of collective operations that were recorded.
+    pub calls: u64,
+    /// Calls that others show, and that the trace lacks.
+    pub absent_calls: u64,
+    /// First and last work in picoseconds of the shared clock. `None` without work.
+    pub work_ps: Option<(i64, i64)>,
+    /// Time from the begin of the run to the rank's first work, if it is so long that the recording
+    /// began late, in picoseconds.
+    pub late_ps: i64,
+    /// Time from the rank's last work to the end of the run, if it is so long that the recording
+    /// was cut, in picoseconds.
+    pub cut_ps: i64,
+    /// Share of the run that was recorded.
+    pub time: f64,
+}
+
+impl RankCoverage {
+    /// Share of the rank's calls that were recorded.
+    #[must_use]
+    pub fn of_calls(&self) -> f64 {
+        share(self.calls, self.calls + self.absent_calls)
+    }
+}
+
+/// The recorded part of a job.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Coverage {
+    /// The ranks of the profile, in the order of the job.
+    pub ranks: Vec<RankCoverage>,
+    /// Ranks of the job, as far as known; at least those of the profile.
+    pub world: u32,
+    /// Calls of which nobody can tell to which group they belong.
+    pub unplaced_calls: u64,
+}
+
+impl Coverage {
+    /// The coverage of a job. `absent` are the operations that each rank lacks.
+    #[must_use]
+    pub fn of(job: &Job, report: &Report, graph: &JobGraph, absent: &[Vec<Interval>]) -> Self {
+        let spans: Vec<Option<(i64, i64)>> = graph.ranks.iter().map(work_span).collect();
+        let first_ps = spans.iter().flatten().map(|span| span.0).min().unwrap_or(0);
+        let last_ps = spans.iter().flatten().map(|span| span.1).max().unwrap_or(0);
+        let whole_ps = last_ps.saturating_sub(first_ps).max(1);
+        let goes_on_ps = |at: usize| {
+            let recorded_ps = job.ranks[at].rest.recorded_ps.1;
+            report.used[at].to_shared(Time(recorded_ps)).0
+        };
+        let least_ps = (whole_ps as f64 * LATE) as i64;
+        let only_long = |ps: i64| if ps > least_ps { ps } else { 0 };
+        let rank = |at: usize| {
+            let work_ps = spans[at];
+            // A rank that begins late lacks no calls before; a recording that begins late does.
+            let lacks_begin = |begin_ps: i64| {
+                report.operations.is_empty() || absent[at].iter().any(|of| of.start.0 < begin_ps)
+            };
+            let late = |span: (i64, i64)| only_long(span.0.saturating_sub(first_ps));
+            let late_ps = work_ps.map_or(whole_ps, |span| if lacks_begin(span.0) { late(span) } else { 0 });
+            // A host that was recorded to the end shows that the device had no more work.
+            let cut_ps =
+                work_ps.map_or(0, |span| only_long(last_ps.saturating_sub(span.1.max(goes_on_ps(at)))));
+            RankCoverage {
+                rank: job.ranks[at].rank,
+                calls: job.ranks[at].calls.len() as u64,
+                absent_calls: absent[at].len() as u64,
+                work_ps,
+                late_ps,
+                cut_ps,
+                time: (1.0 - late_ps.saturating_add(cut_ps) as f64 / whole_ps as f64).max(0.0),
+            }
+        };
+        Self {
+            ranks: (0..job.ranks.len()).map(rank).collect(),
+            world: job.world.max(crate::base::narrow(job.ranks.len())),
+            unplaced_calls: job.unplaced.iter().map(|one| one.calls).sum(),
+        }
+    }
+
+    /// Share of the calls of all ranks that were recorded.
+    #[must_use]
+    pub fn of_calls(&self) -> f64 {
+        let calls: u64 = self.ranks.iter().map(|rank| rank.calls).sum();
+        share(calls, calls + self.ranks.iter().map(|rank| rank.absent_calls).sum::<u64>())
+    }
+
+    /// Share of the time of all ranks of the job that was recorded.
+    #[must_use]
+    pub fn of_time(&self) -> f64 {
+        let recorded: f64 = self.ranks.iter().map(|rank| rank.time).sum();
+        if self.world == 0 { 1.0 } else { recorded / f64::from(self.world) }
+    }
+
+    /// Ranks of the job that the profile lacks.
+    #[must_use]
+    pub fn absent_ranks(&self) -> u32 {
+        self.world.saturating_sub(crate::base::narrow(self.ranks.len()))
+    }
+
+    /// Whether all of the job was recorded, as far as the profile tells.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let is_whole = |rank: &RankCoverage| rank.absent_calls == 0 && rank.late_ps == 0 && rank.cut_ps == 0;
+        self.absent_ranks() == 0 && self.unplaced_calls == 0 && self.ranks.iter().all(is_whole)
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// First and last recorded work of a rank: of its devices, or of its hosts without any.
+fn work_span(rank: &crate::insight::RankGraph) -> Option<(i64, i64)> {
+    let of = |side: MachineSide| {
+        let mut span: Option<(i64, i64)> = None;
+        for node in &rank.work.nodes {
+            if rank.is_recorded(node) && rank.classes[node.class as usize].side == side {
+                let (from, to) = span.unwrap_or((node.start_ps, node.end_ps()));
+                span = Some((from.min(node.start_ps), to.max(node.end_ps())));
+            }
+        }
+        span
+    };
+    of(MachineSide::Device).or_else(|| of(MachineSide::Host))
+}
+
+/// For each rank the operations of its groups that others show and its trace lacks.
+#[must_use]
+pub fn absent_operations(job: &Job, report: &Report) -> Vec<Vec<Interval>> {
+    let mut absent = vec![Vec::new(); job.ranks.len()];
+    let positions: rustc_hash::FxHashMap<u32, usize> =
+        job.ranks.iter().enumerate().map(|(at, rank)| (rank.rank, at)).collect();
+    for (number, one) in report.operations.iter().enumerate() {
+        let group = &job.groups[one.group as usize];
+        if !group.is_stated() || one.state.absent == 0 {
+            continue;
+        }
+        let present: Vec<usize> = report.instances.members(number).map(|member| member.rank).collect();
+        for at in group.ranks().iter().filter_map(|rank| positions.get(rank)) {
+            if !present.contains(at) {
+                absent[*at].push(Interval::new(one.span.first_ps, one.span.end_ps));
+            }
+        }
+    }
+    absent
+}

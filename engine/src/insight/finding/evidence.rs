@@ -1,0 +1,136 @@
+//! Evidence: the numbers behind a finding.
+
+use crate::base::time::short_duration;
+
+/// A number with its unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Quantity {
+    /// Picoseconds.
+    Time(i64),
+    /// A part of a whole.
+    Share(f64),
+    /// A multiple.
+    Factor(f64),
+    /// A number of things.
+    Count(u64),
+}
+
+impl Quantity {
+    /// The unit for JSON.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Time(_) => "ps",
+            Self::Share(_) | Self::Factor(_) => "ratio",
+            Self::Count(_) => "count",
+        }
+    }
+
+    /// The number for people.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::Time(ps) => short_duration(ps as f64),
+            Self::Share(share) => percent(share),
+            Self::Factor(factor) => format!("{factor:.2} times"),
+            Self::Count(count) => count.to_string(),
+        }
+    }
+}
+
+/// A name without its parameters, short enough for a sentence.
+#[must_use]
+pub(super) fn short_name(name: &str) -> String {
+    /// Characters that a sentence can hold.
+    const LONGEST_NAME: usize = 60;
+    let parameters = name.find('(').filter(|at| *at > 0).unwrap_or(name.len());
+    let name = &name[..parameters];
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// A share in percent.
+#[must_use]
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// The thing that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// Time by which work took longer than usual.
+    LongerBy,
+    /// Multiple of the usual time that work took.
+    LongerTimes,
+    /// Time by which work or calls began later than usual.
+    LaterBy,
+    /// The usual time.
+    Usual,
+    /// Time between the begin of the run and that of a recording.
+    RecordedLater,
+    /// Time that others waited.
+    Waited,
+    /// Operations, launches, gaps or steps.
+    Count,
+    /// Share of the run.
+    OfRun,
+    /// Time in which a device did nothing.
+    Idle,
+    /// Time of transfers that no work covers.
+    Exposed,
+    /// Share of calls that were recorded.
+    RecordedCalls,
+    /// Share of the time that was recorded.
+    RecordedTime,
+    /// Ranks that were not recorded.
+    AbsentRanks,
+}
+
+impl Measure {
+    /// Name for JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LongerBy => "longer_by",
+            Self::LongerTimes => "longer_times",
+            Self::LaterBy => "later_by",
+            Self::Usual => "usual",
+            Self::RecordedLater => "recorded_later",
+            Self::Waited => "waited",
+            Self::Count => "count",
+            Self::OfRun => "of_run",
+            Self::Idle => "idle",
+            Self::Exposed => "exposed",
+            Self::RecordedCalls => "recorded_calls",
+            Self::RecordedTime => "recorded_time",
+            Self::AbsentRanks => "absent_ranks",
+        }
+    }
+}
+
+/// One number behind a finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// The thing that was measured.
+    pub measure: Measure,
+    /// Name of the work, kind or party that it is measured of.
+    pub of: Option<String>,
+    /// The number.
+    pub quantity: Quantity,
+}
+
+impl Evidence {
+    /// A number about the place of the finding.
+    #[must_use]
+    pub fn new(measure: Measure, quantity: Quantity) -> Self {
+        Self { measure, of: None, quantity }
+    }
+
+    /// A number about something with a name.
+    #[must_use]
+    pub fn about(measure: Measure, of: &str, quantity: Quantity) -> Self {
+        Self { measure, of: Some(of.to_owned()), quantity }
+    }
+}

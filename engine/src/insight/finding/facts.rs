@@ -1,0 +1,161 @@
+//! The facts that rules look at, found once for all of them.
+
+use std::cell::OnceCell;
+
+use rustc_hash::FxHashMap;
+
+use super::coverage::{Coverage, absent_operations};
+use super::missing::Missing;
+use super::place::Place;
+use super::rules::RuleName;
+use super::severity::Severity;
+use super::verdict::Finding;
+use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps};
+use crate::base::{Interval, Result, upper_median};
+use crate::exec::Cancel;
+use crate::insight::median_rank::MedianRank;
+use crate::insight::walk::{CriticalPath, JobEdges};
+use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
+
+/// Share of the calls that may be lost: with more, nothing found says nothing.
+const MOST_LOST: f64 = 0.05;
+/// Share of the run that the recording of a rank has to have.
+const LEAST_TIME: f64 = 0.5;
+
+/// Facts about a job.
+#[derive(Debug)]
+pub struct Facts<'g> {
+    pub(super) job: &'g Job,
+    pub(super) report: &'g Report,
+    pub(super) graph: &'g JobGraph,
+    pub(super) edges: JobEdges<'g>,
+    pub(super) path: CriticalPath,
+    pub(super) predictions: Predictions<'g>,
+    /// The recorded part of the job.
+    pub coverage: Coverage,
+    pub(super) steps: Vec<StepReport>,
+    pub(super) cancel: Cancel<'g>,
+    median_rank: OnceCell<MedianRank<'g>>,
+    /// For each rank the operations of its groups that its trace lacks.
+    absent: Vec<Vec<Interval>>,
+}
+
+impl<'g> Facts<'g> {
+    /// Finds the facts.
+    pub fn new(job: &'g Job, report: &'g Report, graph: &'g JobGraph, cancel: Cancel<'g>) -> Result<Self> {
+        let edges = JobEdges::of(graph, cancel)?;
+        let path = CriticalPath::of(&edges);
+        let absent = absent_operations(job, report);
+        Ok(Self {
+            path,
+            predictions: Predictions::of(graph, cancel)?,
+            coverage: Coverage::of(job, report, graph, &absent),
+            absent,
+            steps: steps(job, report, &report.by_call(job)),
+            cancel,
+            median_rank: OnceCell::new(),
+            job,
+            report,
+            graph,
+            edges,
+        })
+    }
+
+    /// Length of the run in picoseconds.
+    #[must_use]
+    pub fn length_ps(&self) -> i64 {
+        self.path.length_ps()
+    }
+
+    /// A share of the run, in picoseconds.
+    pub(super) fn part_ps(&self, share: f64) -> i64 {
+        (self.length_ps() as f64 * share) as i64
+    }
+
+    pub(super) fn share(&self, ps: i64) -> f64 {
+        ps as f64 / (self.length_ps() as f64).max(1.0)
+    }
+
+    /// The ranks side by side.
+    pub(super) fn median_rank(&self) -> &MedianRank<'g> {
+        self.median_rank.get_or_init(|| MedianRank::new(self.graph))
+    }
+
+    /// Time that a run under a scenario would save.
+    pub(super) fn saving(&self, scenario: &Scenario) -> Result<Bracket> {
+        Ok(self.predictions.under(scenario, self.cancel)?.saving())
+    }
+
+    /// A finding with its saving. The severity follows from the saving.
+    pub(super) fn finding(&self, rule: RuleName, place: Place, saving: Option<Bracket>) -> Finding {
+        let severity =
+            saving.map_or(Severity::Note, |saving| Severity::of(saving.middle_ps, self.length_ps()));
+        Finding { rule, severity, place, evidence: Vec::new(), saving }
+    }
+
+    /// The data that a comparison of ranks lacks.
+    pub(super) fn missing_of_ranks(&self) -> Option<Missing> {
+        let Coverage { ranks, world, .. } = &self.coverage;
+        let recorded = crate::base::narrow(ranks.len());
+        if recorded < *world {
+            return Some(Missing::Ranks { recorded, world: *world });
+        }
+        if recorded < 2 {
+            return None;
+        }
+        if self.report.clocks.verdict == ClockVerdict::Unknown {
+            return Some(Missing::Clocks);
+        }
+        let lost = 1.0 - self.coverage.of_calls();
+        if lost > MOST_LOST {
+            return Some(Missing::Calls(lost));
+        }
+        let short = ranks.iter().find(|rank| rank.time < LEAST_TIME)?;
+        Some(Missing::Time { rank: short.rank, recorded: short.time })
+    }
+
+    /// Numbers of ranks at these positions, ascending.
+    pub(super) fn numbers(&self, positions: impl IntoIterator<Item = usize>) -> Vec<u32> {
+        let mut numbers: Vec<u32> = positions.into_iter().map(|at| self.job.ranks[at].rank).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The kind of the operation of a call, or the name of other work.
+    pub(super) fn name_of<'a>(&'a self, graph: &'a RankGraph, node: u32) -> &'a str {
+        match graph.calls.binary_search_by_key(&node, |call| call.node) {
+            Ok(at) => {
+                let meeting = &self.graph.meetings[graph.calls[at].meeting as usize];
+                self.job.signatures[meeting.signature as usize].kind.name()
+            }
+            Err(_) => graph.name(&graph.work.nodes[node as usize]),
+        }
+    }
+
+    /// Length of the median step in picoseconds, from begin to begin. `None` without two steps.
+    pub(super) fn median_step_ps(&self) -> Option<i64> {
+        let starts = self.steps.windows(2).map(|pair| pair[1].start_ps.saturating_sub(pair[0].start_ps));
+        upper_median(starts.collect(), i64::cmp)
+    }
+
+    /// Whether a call of the rank that its trace lacks lies in the gap before a node.
+    pub(super) fn lacks_call(&self, rank: usize, node: u32, gap_ps: i64) -> bool {
+        let end_ps = self.graph.ranks[rank].work.nodes[node as usize].start_ps;
+        let gap = Interval::new(end_ps.saturating_sub(gap_ps), end_ps);
+        self.absent[rank].iter().any(|absent| absent.overlaps(gap.start.0, gap.end.0))
+    }
+
+    /// For each operation with a stated median of its like how long its transfer usually takes, in
+    /// picoseconds.
+    pub(super) fn usual_transfers_ps(&self) -> Vec<i64> {
+        crate::analysis::usual_transfers(self.job, &self.report.operations)
+            .into_iter()
+            .map(|ps| ps.round() as i64)
+            .collect()
+    }
+
+    /// Positions of ranks by their numbers.
+    pub(super) fn positions(&self) -> FxHashMap<u32, usize> {
+        self.job.ranks.iter().enumerate().map(|(at, rank)| (rank.rank, at)).collect()
+    }
+}

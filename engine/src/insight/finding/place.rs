@@ -1,0 +1,30 @@
+//! The place of a finding.
+
+/// Where to look for a finding. A part that does not apply is empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// Number of the rank.
+    pub rank: Option<u32>,
+    /// Numbers of several ranks, ascending: those of a link.
+    pub ranks: Vec<u32>,
+    /// Name of the track.
+    pub track: Option<String>,
+    /// Start and end in picoseconds of the clock that all ranks share.
+    pub span_ps: Option<(i64, i64)>,
+    /// Row in the segment of the rank.
+    pub row: Option<u32>,
+}
+
+impl Place {
+    /// The place of a rank as a whole.
+    #[must_use]
+    pub fn of_rank(rank: u32) -> Self {
+        Self { rank: Some(rank), ..Self::default() }
+    }
+
+    /// A span of time.
+    #[must_use]
+    pub fn of_span(start_ps: i64, end_ps: i64) -> Self {
+        Self { span_ps: Some((start_ps, end_ps)), ..Self::default() }
+    }
+}

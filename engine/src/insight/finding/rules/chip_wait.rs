@@ -1,0 +1,132 @@
+//! Engines or queues of a chip that wait for each other: the busiest one idles until another one is
+//! done. The saving is the replay in which nothing waits for the awaited one.
+
+use rustc_hash::FxHashMap;
+
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::missing::Missing;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::base::Result;
+use crate::insight::Scenario;
+use crate::insight::graph::communicating_classes;
+use crate::insight::scenario::RankQueue;
+use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
+use crate::model::MachineSide;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::ChipWait,
+    id: "chip-wait",
+    title: "do engines of a chip wait for each other?",
+    advice: "issue the awaited work earlier, split it so that the waiting engine can begin with a part, or give \
+             the waiting engine other work first",
+    check,
+    words,
+};
+
+/// The least saving, as a share of the run.
+const LEAST_SAVING: f64 = 0.02;
+/// The least time that an engine waits for another one, as a share of the run.
+const LEAST_WAIT: f64 = 0.05;
+/// Pairs that are replayed.
+const MOST: usize = 3;
+
+/// The time that queues of a rank waited for one of its queues.
+#[derive(Debug, Clone, Copy)]
+struct QueueWait {
+    rank: u32,
+    waiter: u32,
+    awaited: u32,
+    wait_ps: i64,
+}
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let has_several = |rank: &crate::insight::RankGraph| {
+        rank.work.queues.iter().filter(|queue| queue.side == MachineSide::Device).count() > 1
+    };
+    if !facts.graph.ranks.iter().any(has_several) {
+        return Ok(Verdict::CannotTell(Missing::Dependences));
+    }
+    let mut found = Vec::new();
+    for wait in longest_waits(facts)?.into_iter().take(MOST) {
+        let graph = &facts.graph.ranks[wait.rank as usize];
+        let track = graph.work.queues[wait.awaited as usize].track;
+        let of_track = (0..).zip(&graph.work.queues).filter(|(_, queue)| queue.track == track);
+        let awaited = of_track.map(|(queue, _)| RankQueue { rank: wait.rank, queue }).collect();
+        let saving = facts.saving(&Scenario::without_waits_for(awaited))?;
+        if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
+            continue;
+        }
+        let name = |queue: u32| graph.work.queue_names[queue as usize].trim();
+        let place = Place { track: Some(name(wait.waiter).to_owned()), ..Place::of_rank(graph.rank) };
+        let mut finding = facts.finding(RuleName::ChipWait, place, Some(saving));
+        finding.evidence =
+            vec![Evidence::about(Measure::Waited, name(wait.awaited), Quantity::Time(wait.wait_ps))];
+        found.push(finding);
+    }
+    Ok(Verdict::of(found, None))
+}
+
+/// The waits of queues for queues of their device that do not communicate, the longest first.
+fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
+    let mut longest = Vec::new();
+    for (at, graph) in (0_u32..).zip(&facts.graph.ranks) {
+        let communicates = communicating_queues(graph);
+        let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
+        for row in waits(&facts.edges, at, facts.cancel)? {
+            if let Some((waiter, awaited)) = queues_of(&row)
+                && !communicates[waiter as usize]
+                && !communicates[awaited as usize]
+                && graph.work.queues[waiter as usize].side == MachineSide::Device
+            {
+                *sums.entry((waiter, awaited)).or_default() += row.wait_ps;
+            }
+        }
+        let of_rank = sums.into_iter().map(|((waiter, awaited), wait_ps)| QueueWait {
+            rank: at,
+            waiter,
+            awaited,
+            wait_ps,
+        });
+        longest.extend(of_rank.filter(|wait| facts.share(wait.wait_ps) >= LEAST_WAIT));
+    }
+    longest.sort_by_key(|wait| (std::cmp::Reverse(wait.wait_ps), wait.rank, wait.waiter, wait.awaited));
+    let mut seen: Vec<(u32, u32)> = Vec::new();
+    longest.retain(|wait| {
+        let is_new = !seen.contains(&(wait.rank, wait.awaited));
+        seen.push((wait.rank, wait.awaited));
+        is_new
+    });
+    Ok(longest)
+}
+
+/// The waiting and the awaited queue of a wait inside a device.
+fn queues_of(row: &WaitRow) -> Option<(u32, u32)> {
+    if !matches!(row.kind, WaitKind::Stream | WaitKind::Synchronization) {
+        return None;
+    }
+    match (&row.waiter, &row.awaited) {
+        (Some(Party::Queue { queue: waiter, .. }), Some(Party::Queue { queue: awaited, .. })) => {
+            Some((*waiter, *awaited))
+        }
+        _ => None,
+    }
+}
+
+/// For each queue whether it has calls of operations.
+fn communicating_queues(graph: &crate::insight::RankGraph) -> Vec<bool> {
+    let mut found = vec![false; graph.work.queues.len()];
+    for (class, communicates) in communicating_classes(&graph.work, &graph.calls).into_iter().enumerate() {
+        found[graph.classes[class].queue as usize] |= communicates;
+    }
+    found
+}
+
+fn words(of: &Finding) -> String {
+    let awaited = of.measured(Measure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
+    let waiter = of.place.track.as_deref().unwrap_or_default();
+    let rank = of.place.rank.unwrap_or_default();
+    format!("{waiter} of rank {rank} waits {} for {awaited}", of.words(Measure::Waited))
+}

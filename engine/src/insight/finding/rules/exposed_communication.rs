@@ -1,0 +1,70 @@
+//! Communication that no work covers. The saving is the replay with transfers that take no time:
+//! the most that an overlap with work could win.
+
+use rustc_hash::FxHashMap;
+
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::base::Result;
+use crate::insight::Scenario;
+use crate::insight::walk::PathKind;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::ExposedCommunication,
+    id: "exposed-communication",
+    title: "does the run wait for transfers that no work covers?",
+    advice: "overlap the transfers with work that does not need them, send less data or fewer, larger messages",
+    check,
+    words,
+};
+
+/// The least saving, as a share of the run. Public guides call a job bound by communication from
+/// about a tenth on; half of it is worth a look.
+const LEAST_SAVING: f64 = 0.05;
+/// Kinds that are listed.
+const MOST_KINDS: usize = 3;
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let missing = facts.missing_of_ranks();
+    if facts.report.operations.is_empty() {
+        return Ok(Verdict::of(Vec::new(), missing));
+    }
+    let saving = facts.saving(&Scenario::without_transfers(facts.job))?;
+    if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
+        return Ok(Verdict::of(Vec::new(), missing));
+    }
+    let mut finding = facts.finding(RuleName::ExposedCommunication, Place::default(), Some(saving));
+    finding.evidence.push(Evidence::new(Measure::OfRun, Quantity::Share(facts.share(saving.middle_ps))));
+    for (kind, ps) in on_path(facts).into_iter().take(MOST_KINDS) {
+        finding.evidence.push(Evidence::about(Measure::Exposed, kind, Quantity::Time(ps)));
+    }
+    Ok(Verdict::Found(vec![finding]))
+}
+
+/// Time of transfers on the critical path by kind, the longest first.
+fn on_path<'f>(facts: &'f Facts<'_>) -> Vec<(&'f str, i64)> {
+    let mut by_kind: FxHashMap<&str, i64> = FxHashMap::default();
+    for part in facts.path.parts.iter().filter(|part| part.kind == PathKind::Transfer) {
+        if let Some(call) = facts.edges.call(part.rank, part.node) {
+            let signature = facts.graph.meetings[call.meeting as usize].signature;
+            let kind = facts.job.signatures[signature as usize].kind.name();
+            let sum_ps = by_kind.entry(kind).or_default();
+            *sum_ps = sum_ps.saturating_add(part.duration_ps());
+        }
+    }
+    let mut kinds: Vec<(&str, i64)> = by_kind.into_iter().collect();
+    kinds.sort_unstable_by_key(|(kind, ps)| (std::cmp::Reverse(*ps), *kind));
+    kinds
+}
+
+fn words(of: &Finding) -> String {
+    let kinds: Vec<String> = of
+        .all(Measure::Exposed)
+        .map(|one| format!("{} {}", one.of.as_deref().unwrap_or_default(), one.quantity.words()))
+        .collect();
+    let list = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+    format!("{} of the run are transfers that no work covers{list}", of.words(Measure::OfRun))
+}

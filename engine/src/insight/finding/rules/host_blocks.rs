@@ -1,0 +1,88 @@
+//! A host that waits for its device before it launches more work, so that the device runs empty.
+//! The saving is the replay in which no call of a host waits for a device.
+
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::missing::Missing;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::base::Result;
+use crate::insight::Scenario;
+use crate::model::MachineSide;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::HostBlocks,
+    id: "host-blocks",
+    title: "does a host wait for its device before it launches more work?",
+    advice: "take calls that wait out of the loop: copies to the host, `.item()`, prints of values, explicit \
+             synchronization",
+    check,
+    words,
+};
+
+/// The least saving, as a share of the run.
+const LEAST_SAVING: f64 = 0.02;
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
+        return Ok(Verdict::CannotTell(Missing::Launches));
+    }
+    let mut calls: Vec<BlockingCall> = Vec::new();
+    for (rank, edges) in (0..).zip(&facts.edges.ranks) {
+        let graph = &facts.graph.ranks[rank];
+        let of_host = edges.ends.iter().filter(|(node, _)| {
+            graph.classes[graph.work.nodes[*node as usize].class as usize].side == MachineSide::Host
+        });
+        calls.extend(of_host.map(|(node, _)| BlockingCall { rank, node: *node }));
+    }
+    if calls.is_empty() {
+        return Ok(Verdict::Nothing);
+    }
+    let saving = facts.saving(&Scenario::with_hosts_that_never_wait())?;
+    if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
+        return Ok(Verdict::Nothing);
+    }
+    let Some(longest) = calls.iter().max_by_key(|call| call.duration_ps(facts)) else {
+        return Ok(Verdict::Nothing);
+    };
+    let graph = &facts.graph.ranks[longest.rank];
+    let node = &graph.work.nodes[longest.node as usize];
+    let queue = graph.classes[node.class as usize].queue;
+    let place = Place {
+        rank: Some(graph.rank),
+        track: Some(graph.work.queue_names[queue as usize].trim().to_owned()),
+        row: graph.row_of(longest.node),
+        ..Place::of_span(node.start_ps, node.end_ps())
+    };
+    let waited_ps = calls.iter().map(|call| call.duration_ps(facts)).fold(0, i64::saturating_add);
+    let mut finding = facts.finding(RuleName::HostBlocks, place, Some(saving));
+    finding.evidence = vec![
+        Evidence::about(Measure::Waited, graph.name(node), Quantity::Time(waited_ps)),
+        Evidence::new(Measure::Count, Quantity::Count(calls.len() as u64)),
+    ];
+    Ok(Verdict::Found(vec![finding]))
+}
+
+/// A call of a host that waits for its device.
+#[derive(Debug, Clone, Copy)]
+struct BlockingCall {
+    rank: usize,
+    node: u32,
+}
+
+impl BlockingCall {
+    fn duration_ps(self, facts: &Facts<'_>) -> i64 {
+        facts.graph.ranks[self.rank].work.nodes[self.node as usize].duration_ps
+    }
+}
+
+fn words(of: &Finding) -> String {
+    let name = of.measured(Measure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
+    format!(
+        "hosts wait for their devices in {} calls, {} in all, the longest in `{name}`; the devices run empty \
+         before the next launch",
+        of.words(Measure::Count),
+        of.words(Measure::Waited)
+    )
+}

@@ -1,0 +1,351 @@
+//! A rank for which the others wait, with the reason.
+//!
+//! A rank is late because its work takes longer than the same work on the other ranks, because a
+//! slice begins later, or because it was not recorded from the begin on. Each is a deviation from
+//! the median of the other ranks that is many times as large as the spread among them. The saving
+//! is the replay with the rank as fast as the median one.
+
+use rustc_hash::FxHashMap;
+
+use super::super::evidence::{Evidence, Measure, Quantity, short_name};
+use super::super::facts::Facts;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::analysis::{Suspect, costs};
+use crate::base::{Result, upper_median};
+use crate::insight::Scenario;
+use crate::insight::median_rank::MedianRank;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::LateRank,
+    id: "late-rank",
+    title: "do ranks wait for a rank that is late?",
+    advice: "compare its work with that of another rank: clocks and temperature of the device, other jobs on \
+             its host, the amount of its data",
+    check,
+    words,
+};
+
+/// The least saving or lateness, as a share of the run, and of its median step. With many steps a
+/// share of one of them is too little to matter, so [`LEAST_TIME`] of the run counts, too.
+const LEAST_OF_RUN: f64 = 0.005;
+const LEAST_OF_STEP: f64 = 0.03;
+/// Work takes longer from this part of its time on. Equal kernels of generated and real jobs differ
+/// by up to 1.5 % a name and rank.
+const LEAST_LONGER: f64 = 0.02;
+/// The same among less than [`FEW`] ranks, whose spread says little.
+const LEAST_LONGER_OF_FEW: f64 = 0.05;
+const FEW: usize = 4;
+/// A deviation counts from this multiple of the median deviation of the other ranks on.
+const LEAST_DEVIATIONS: f64 = 8.0;
+/// The least time by which all slices of a name take longer, and by which a slice begins later, as
+/// a share of the run.
+const LEAST_TIME: f64 = 0.001;
+/// Ranks leave an operation within this time, in picoseconds.
+const SAME_MOMENT_PS: i64 = 10_000_000;
+/// Ranks that are replayed.
+const MOST_RANKS: usize = 8;
+
+/// Slices of a name that take longer on a rank.
+#[derive(Debug, Clone)]
+struct LongerWork {
+    name: String,
+    by_ps: i64,
+    factor: f64,
+}
+
+/// A slice that begins later than what corresponds to it on the other ranks.
+#[derive(Debug, Clone, Copy)]
+struct LaterBegin {
+    node: u32,
+    by_ps: i64,
+}
+
+/// Why a rank is late.
+#[derive(Debug, Clone, Default)]
+struct Lateness {
+    longer: Vec<LongerWork>,
+    later: Vec<LaterBegin>,
+    /// Whether others waited for it more than chance explains.
+    is_blamed: bool,
+}
+
+impl Lateness {
+    fn sum_ps(&self) -> i64 {
+        let longer = self.longer.iter().map(|one| one.by_ps);
+        longer.chain(self.later.iter().map(|one| one.by_ps)).fold(0, i64::saturating_add)
+    }
+}
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let missing = facts.missing_of_ranks();
+    if facts.graph.ranks.len() < 2 {
+        return Ok(Verdict::of(Vec::new(), missing));
+    }
+    let of_ranks = lateness(facts);
+    let mut late: Vec<usize> =
+        (0..of_ranks.len()).filter(|&at| of_ranks[at].sum_ps() > 0 || of_ranks[at].is_blamed).collect();
+    late.sort_by_key(|&at| (std::cmp::Reverse(of_ranks[at].sum_ps()), at));
+    let mut found = Vec::new();
+    for at in late.into_iter().take(MOST_RANKS) {
+        let saving = facts.saving(&Scenario::with_median_rank(facts.median_rank(), at))?;
+        // A rank that is clearly late can cost nothing as long as another one is later.
+        if saving.middle_ps.max(of_ranks[at].sum_ps()) > least_ps(facts) {
+            let mut finding =
+                facts.finding(RuleName::LateRank, place(facts, at, &of_ranks[at]), Some(saving));
+            finding.evidence = evidence(facts, at, &of_ranks[at]);
+            found.push(finding);
+        }
+    }
+    Ok(Verdict::of(found, missing))
+}
+
+/// The least saving or lateness of a finding, in picoseconds.
+fn least_ps(facts: &Facts<'_>) -> i64 {
+    let of_run_ps = facts.part_ps(LEAST_OF_RUN);
+    let step_ps = facts.median_step_ps().unwrap_or(i64::MAX);
+    facts.part_ps(LEAST_TIME).max(of_run_ps.min((step_ps as f64 * LEAST_OF_STEP) as i64))
+}
+
+/// The lateness of each rank.
+fn lateness(facts: &Facts<'_>) -> Vec<Lateness> {
+    let median = facts.median_rank();
+    let mut of_ranks = vec![Lateness::default(); facts.graph.ranks.len()];
+    longer_work(facts, median, &mut of_ranks);
+    later_begins(facts, median, &mut of_ranks);
+    leave_out_unseen_meetings(facts, &mut of_ranks);
+    let positions = facts.positions();
+    for cost in costs(facts.report).iter().filter(|cost| cost.stands_out) {
+        if let Suspect::Rank(rank) = cost.culprit
+            && let Some(at) = positions.get(&rank)
+        {
+            of_ranks[*at].is_blamed = true;
+        }
+    }
+    for one in &mut of_ranks {
+        one.longer.sort_by(|a, b| b.by_ps.cmp(&a.by_ps).then_with(|| a.name.cmp(&b.name)));
+        one.later.sort_by_key(|later| (std::cmp::Reverse(later.by_ps), later.node));
+    }
+    of_ranks
+}
+
+/// Slices of a rank of one name.
+struct NamedWork<'m> {
+    rank: usize,
+    nodes: &'m [u32],
+}
+
+/// Compares the time that work of each name takes on the ranks.
+fn longer_work(facts: &Facts<'_>, median: &MedianRank<'_>, of_ranks: &mut [Lateness]) {
+    let mut by_name: FxHashMap<&str, Vec<NamedWork<'_>>> = FxHashMap::default();
+    for (rank, names) in median.names().iter().enumerate() {
+        for (name, nodes) in names {
+            by_name.entry(name).or_default().push(NamedWork { rank, nodes });
+        }
+    }
+    let least_ps = facts.part_ps(LEAST_TIME);
+    for (name, works) in &by_name {
+        let Some(common) = upper_median(works.iter().map(|of| of.nodes.len()).collect(), usize::cmp) else {
+            continue;
+        };
+        // The last so many slices: a recording rather begins late.
+        let time_ps = |of: &NamedWork<'_>, count: usize| {
+            let nodes = &facts.graph.ranks[of.rank].work.nodes;
+            let of_last =
+                of.nodes[of.nodes.len() - count..].iter().map(|node| nodes[*node as usize].duration_ps);
+            of_last.fold(0, i64::saturating_add)
+        };
+        let of_common: Vec<Option<i64>> =
+            works.iter().map(|of| (of.nodes.len() >= common).then(|| time_ps(of, common))).collect();
+        let usual_ps = |at: usize, count: usize| {
+            let others =
+                works.iter().enumerate().filter(|(other, of)| *other != at && of.nodes.len() >= count);
+            let times = others.filter_map(|(other, of)| match count == common {
+                true => of_common[other],
+                false => Some(time_ps(of, count)),
+            });
+            upper_median(times.collect(), i64::cmp)
+        };
+        let factors: Vec<Option<(i64, f64)>> = (0..works.len())
+            .map(|at| {
+                let count = works[at].nodes.len().min(common);
+                let own_ps = of_common[at].unwrap_or_else(|| time_ps(&works[at], count));
+                let usual_ps = usual_ps(at, count).filter(|ps| *ps > 0)?;
+                Some((own_ps.saturating_sub(usual_ps), own_ps as f64 / usual_ps as f64))
+            })
+            .collect();
+        let spread = spread(factors.iter().flatten().map(|(_, factor)| factor - 1.0));
+        let least = if works.len() < FEW { LEAST_LONGER_OF_FEW } else { LEAST_LONGER };
+        for (of, factor) in works.iter().zip(factors) {
+            if let Some((by_ps, factor)) = factor
+                && by_ps > least_ps
+                && factor - 1.0 > least.max(spread)
+            {
+                of_ranks[of.rank].longer.push(LongerWork { name: (*name).to_owned(), by_ps, factor });
+            }
+        }
+    }
+}
+
+/// The least deviation that stands out: many times the median one. Half of the deviations can be
+/// those of a few ranks that stand out.
+fn spread(deviations: impl Iterator<Item = f64>) -> f64 {
+    let mut sizes: Vec<f64> = deviations.map(f64::abs).collect();
+    if sizes.len() < FEW {
+        return 0.0;
+    }
+    sizes.sort_unstable_by(f64::total_cmp);
+    LEAST_DEVIATIONS * sizes[(sizes.len() - 1) / 2]
+}
+
+/// A gap before a slice of a rank, in picoseconds.
+#[derive(Debug, Clone, Copy)]
+struct GapOfRank {
+    rank: usize,
+    node: u32,
+    gap_ps: i64,
+}
+
+/// Finds the slices with gaps before them that the other ranks do not have.
+fn later_begins(facts: &Facts<'_>, median: &MedianRank<'_>, of_ranks: &mut [Lateness]) {
+    let least_ps = facts.part_ps(LEAST_TIME);
+    let mut of_meetings: FxHashMap<u32, Vec<GapOfRank>> = FxHashMap::default();
+    let calls = |rank: usize| {
+        let graph = &facts.graph.ranks[rank];
+        graph.calls.iter().filter(|call| graph.row_of(call.node).is_some())
+    };
+    for rank in 0..of_ranks.len() {
+        let graph = &facts.graph.ranks[rank];
+        for call in calls(rank).filter(|call| median.gap_ps(rank, call.node) > least_ps) {
+            of_meetings.entry(call.meeting).or_default();
+        }
+        for (node, _) in graph.device_work() {
+            let gap_ps = median.gap_ps(rank, node);
+            if gap_ps > least_ps && !facts.lacks_call(rank, node, gap_ps) {
+                let usual = median.usual_gaps_ps(rank, node);
+                of_ranks[rank].later.extend(later_begin(GapOfRank { rank, node, gap_ps }, usual, least_ps));
+            }
+        }
+    }
+    for rank in 0..of_ranks.len() {
+        for call in calls(rank) {
+            if let Some(gaps) = of_meetings.get_mut(&call.meeting) {
+                gaps.push(GapOfRank { rank, node: call.node, gap_ps: median.gap_ps(rank, call.node) });
+            }
+        }
+    }
+    for gaps in of_meetings.values() {
+        for one in gaps.iter().filter(|one| one.gap_ps > least_ps) {
+            let others = gaps.iter().filter(|other| other.rank != one.rank).map(|other| other.gap_ps);
+            if !facts.lacks_call(one.rank, one.node, one.gap_ps) {
+                of_ranks[one.rank].later.extend(later_begin(*one, others.collect(), least_ps));
+            }
+        }
+    }
+}
+
+/// Leaves out slices that begin later on two ranks in the same moment: these have left an operation
+/// together whose calls both traces lack.
+fn leave_out_unseen_meetings(facts: &Facts<'_>, of_ranks: &mut [Lateness]) {
+    let start_ps =
+        |rank: usize, later: &LaterBegin| facts.graph.ranks[rank].work.nodes[later.node as usize].start_ps;
+    let mut starts: Vec<(i64, usize)> = Vec::new();
+    for (rank, of) in of_ranks.iter().enumerate() {
+        starts.extend(of.later.iter().map(|later| (start_ps(rank, later), rank)));
+    }
+    starts.sort_unstable();
+    for (rank, of) in of_ranks.iter_mut().enumerate() {
+        of.later.retain(|later| {
+            let at_ps = start_ps(rank, later);
+            let from =
+                starts.partition_point(|(other_ps, _)| *other_ps < at_ps.saturating_sub(SAME_MOMENT_PS));
+            let near = starts[from..].iter().take_while(|(other_ps, _)| *other_ps <= at_ps + SAME_MOMENT_PS);
+            near.filter(|(_, other)| *other != rank).count() == 0
+        });
+    }
+}
+
+/// A slice that begins later than usual, if the gap before it is much longer than `usual_ps`.
+fn later_begin(of: GapOfRank, usual_ps: Vec<i64>, least_ps: i64) -> Option<LaterBegin> {
+    let median_ps = upper_median(usual_ps.clone(), i64::cmp)?;
+    let by_ps = of.gap_ps.saturating_sub(median_ps);
+    let deviations = usual_ps.into_iter().map(|ps| ps.saturating_sub(median_ps) as f64);
+    let stands_out = by_ps > least_ps && by_ps as f64 > spread(deviations);
+    stands_out.then_some(LaterBegin { node: of.node, by_ps })
+}
+
+fn place(facts: &Facts<'_>, at: usize, of: &Lateness) -> Place {
+    let graph = &facts.graph.ranks[at];
+    let place = Place::of_rank(graph.rank);
+    let longer_ps = of.longer.first().map_or(0, |one| one.by_ps);
+    // The longest gap shows a pause best. Work that takes longer does so all the time.
+    let Some(later) = of.later.first().filter(|one| one.by_ps > longer_ps) else { return place };
+    let node = &graph.work.nodes[later.node as usize];
+    let queue = graph.classes[node.class as usize].queue;
+    Place {
+        track: Some(graph.work.queue_names[queue as usize].trim().to_owned()),
+        span_ps: Some((node.start_ps.saturating_sub(later.by_ps), node.start_ps)),
+        row: graph.row_of(later.node),
+        ..place
+    }
+}
+
+fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<Evidence> {
+    /// Names of work that are listed.
+    const MOST_NAMES: usize = 3;
+    let mut evidence = Vec::new();
+    for one in of.longer.iter().take(MOST_NAMES) {
+        evidence.push(Evidence::about(Measure::LongerBy, &one.name, Quantity::Time(one.by_ps)));
+        evidence.push(Evidence::about(Measure::LongerTimes, &one.name, Quantity::Factor(one.factor)));
+    }
+    if !of.later.is_empty() {
+        let sum_ps = of.later.iter().map(|one| one.by_ps).fold(0, i64::saturating_add);
+        let graph = &facts.graph.ranks[at];
+        let name = facts.name_of(graph, of.later[0].node);
+        evidence.push(Evidence::about(Measure::LaterBy, name, Quantity::Time(sum_ps)));
+        evidence.push(Evidence::new(Measure::Count, Quantity::Count(of.later.len() as u64)));
+    }
+    let late_ps = facts.coverage.ranks[at].late_ps;
+    if late_ps > 0 {
+        evidence.push(Evidence::new(Measure::RecordedLater, Quantity::Time(late_ps)));
+    }
+    let waited_ps = facts.report.ranks[at].root_blame_ps as i64;
+    evidence.push(Evidence::new(Measure::Waited, Quantity::Time(waited_ps)));
+    evidence
+}
+
+fn words(of: &Finding) -> String {
+    let rank = of.place.rank.unwrap_or_default();
+    let mut reasons = Vec::new();
+    if let Some(longer) = of.measured(Measure::LongerTimes) {
+        let name = short_name(longer.of.as_deref().unwrap_or_default());
+        let by = of.words(Measure::LongerBy);
+        reasons.push(format!(
+            "`{name}` takes {} as long as on the median rank, {by} in all",
+            longer.quantity.words()
+        ));
+    }
+    if let Some(later) = of.measured(Measure::LaterBy) {
+        let name = short_name(later.of.as_deref().unwrap_or_default());
+        let by = later.quantity.words();
+        reasons.push(match of.measured(Measure::Count).map(|one| one.quantity) {
+            Some(Quantity::Count(1)) | None => format!("`{name}` begins {by} later than on the other ranks"),
+            Some(count) => format!(
+                "{} slices, first of all `{name}`, begin later than on the other ranks, {by} in all",
+                count.words()
+            ),
+        });
+    }
+    if of.measured(Measure::RecordedLater).is_some() {
+        reasons.push(format!("its recording begins {} late", of.words(Measure::RecordedLater)));
+    }
+    if reasons.is_empty() {
+        reasons.push(format!("others waited {} for it, summed over them", of.words(Measure::Waited)));
+    }
+    let costs = match of.saving {
+        Some(saving) if saving.middle_ps > 0 => "",
+        _ => ", which costs nothing as long as others are later",
+    };
+    format!("rank {rank} is late{costs}: {}", reasons.join("; "))
+}

@@ -1,0 +1,94 @@
+//! One operation whose transfer takes much longer than those of its like (kind, size and number of
+//! ranks), although all its ranks had come. Several of a group are a slow link.
+
+use rustc_hash::FxHashMap;
+
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName, slow_link};
+use crate::analysis::job_segment::numbers;
+use crate::base::{Result, narrow};
+use crate::insight::Scenario;
+use crate::model::WaitingRanks;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::OutlierCollective,
+    id: "outlier-collective",
+    title: "does one operation take much longer than those of its like?",
+    advice: "look at what else used the network at that time, and whether the operation connects for the first \
+             time",
+    check,
+    words,
+};
+
+/// A transfer is an outlier from this multiple of the usual one on. Equal transfers of generated
+/// and real jobs reach twice the median.
+const LEAST_MULTIPLE: i64 = 3;
+/// The least time by which it is longer, as a share of the run.
+const LEAST_TIME: f64 = 0.002;
+/// Operations that a median needs.
+const LEAST_LIKE: usize = 4;
+/// Operations that are replayed.
+const MOST: usize = 4;
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    if facts.report.operations.is_empty() {
+        return Ok(Verdict::of(Vec::new(), facts.missing_of_ranks()));
+    }
+    let of_links: Vec<u32> = slow_link::links(facts).iter().map(|link| link.group).collect();
+    let usual_ps = facts.usual_transfers_ps();
+    let mut like: FxHashMap<i64, usize> = FxHashMap::default();
+    usual_ps.iter().for_each(|ps| *like.entry(*ps).or_default() += 1);
+    let mut outliers: Vec<(usize, i64)> = Vec::new();
+    for (at, (one, &usual_ps)) in facts.report.operations.iter().zip(&usual_ps).enumerate() {
+        let by_ps = one.transfer_ps().saturating_sub(usual_ps);
+        let waits_for_all =
+            facts.job.signatures[one.signature as usize].kind.waiting() == WaitingRanks::ForAll;
+        // A member that was not recorded can have come late.
+        let is_sure =
+            waits_for_all && one.state.absent == 0 && !one.is_alone() && like[&usual_ps] >= LEAST_LIKE;
+        if is_sure
+            && one.transfer_ps() > usual_ps.saturating_mul(LEAST_MULTIPLE)
+            && by_ps > facts.part_ps(LEAST_TIME)
+            && !of_links.contains(&one.group)
+        {
+            outliers.push((at, by_ps));
+        }
+    }
+    outliers.sort_by_key(|(at, by_ps)| (std::cmp::Reverse(*by_ps), *at));
+    let mut found = Vec::new();
+    for (at, _) in outliers.into_iter().take(MOST) {
+        found.push(finding(facts, at, usual_ps[at])?);
+    }
+    Ok(Verdict::of(found, facts.missing_of_ranks()))
+}
+
+fn finding(facts: &Facts<'_>, at: usize, usual_ps: i64) -> Result<Finding> {
+    let one = &facts.report.operations[at];
+    let bounded = FxHashMap::from_iter([(narrow(at), usual_ps)]);
+    let saving = facts.saving(&Scenario::with_most_transfers(bounded))?;
+    let place = Place {
+        rank: one.last.map(|last| facts.job.ranks[last as usize].rank),
+        ranks: facts.numbers(facts.report.instances.members(at).map(|member| member.rank)),
+        ..Place::of_span(one.span.last_ps, one.span.end_ps)
+    };
+    let number = numbers(&facts.report)[at];
+    let kind = facts.job.signatures[one.signature as usize].kind.name();
+    let name = format!("{kind} {number}");
+    let evidence = vec![
+        Evidence::about(Measure::LongerBy, &name, Quantity::Time(one.transfer_ps().saturating_sub(usual_ps))),
+        Evidence::new(Measure::Usual, Quantity::Time(usual_ps)),
+    ];
+    Ok(Finding { evidence, ..facts.finding(RuleName::OutlierCollective, place, Some(saving)) })
+}
+
+fn words(of: &Finding) -> String {
+    let name = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    format!(
+        "the transfer of {name} takes {} longer than the {} of its like",
+        of.words(Measure::LongerBy),
+        of.words(Measure::Usual)
+    )
+}

@@ -1,0 +1,70 @@
+//! A recording that lacks parts of the run. It costs nothing, but what was not recorded can hide a
+//! cause.
+
+use super::super::coverage::RankCoverage;
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::base::Result;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::Recording,
+    id: "recording",
+    title: "was all of the run recorded?",
+    advice: "record all ranks, start the recordings before the run, and give them larger buffers",
+    check,
+    words,
+};
+
+/// Share of a rank's calls that may be lost without a finding of its own.
+const MOST_LOST: f64 = 0.05;
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let coverage = &facts.coverage;
+    if coverage.is_complete() {
+        return Ok(Verdict::Nothing);
+    }
+    let mut whole = facts.finding(RuleName::Recording, Place::default(), None);
+    whole.evidence = vec![
+        Evidence::new(Measure::RecordedTime, Quantity::Share(coverage.of_time())),
+        Evidence::new(Measure::RecordedCalls, Quantity::Share(coverage.of_calls())),
+    ];
+    if coverage.absent_ranks() > 0 {
+        let absent = Quantity::Count(coverage.absent_ranks().into());
+        whole.evidence.push(Evidence::new(Measure::AbsentRanks, absent));
+    }
+    let is_short =
+        |rank: &&RankCoverage| rank.late_ps > 0 || rank.cut_ps > 0 || 1.0 - rank.of_calls() > MOST_LOST;
+    let of_rank = |rank: &RankCoverage| {
+        let mut finding = facts.finding(RuleName::Recording, Place::of_rank(rank.rank), None);
+        finding.evidence = vec![
+            Evidence::new(Measure::RecordedTime, Quantity::Share(rank.time)),
+            Evidence::new(Measure::RecordedCalls, Quantity::Share(rank.of_calls())),
+        ];
+        if rank.late_ps > 0 {
+            finding.evidence.push(Evidence::new(Measure::RecordedLater, Quantity::Time(rank.late_ps)));
+        }
+        finding
+    };
+    let short = coverage.ranks.iter().filter(is_short).map(of_rank);
+    Ok(Verdict::Found(std::iter::once(whole).chain(short).collect()))
+}
+
+fn words(of: &Finding) -> String {
+    let whose = of.place.rank.map_or_else(String::new, |rank| format!(" of rank {rank}"));
+    let mut text = format!(
+        "the recording{whose} has {} of the time and {} of the calls of operations",
+        of.words(Measure::RecordedTime),
+        of.words(Measure::RecordedCalls)
+    );
+    if of.measured(Measure::RecordedLater).is_some() {
+        text.push_str(&format!("; it begins {} late", of.words(Measure::RecordedLater)));
+    }
+    if let Some(Quantity::Count(absent)) = of.measured(Measure::AbsentRanks).map(|one| one.quantity) {
+        let noun = if absent == 1 { "rank is" } else { "ranks are" };
+        text.push_str(&format!("; {absent} {noun} not in the profile"));
+    }
+    text
+}

@@ -1,0 +1,103 @@
+//! Ranks with slow transfers between them: those of a group whose transfers take longer than those
+//! of their like (kind, size and number of ranks), although all of the group had come.
+//!
+//! `nprof ranks` finds them, with its thresholds. The saving is the replay in which each slow
+//! transfer takes the usual time.
+
+use rustc_hash::FxHashMap;
+
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::analysis::{Cost, LinkReport, Suspect, costs, is_slow_transfer};
+use crate::base::{Result, narrow};
+use crate::insight::Scenario;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::SlowLink,
+    id: "slow-link",
+    title: "are transfers between some ranks slower than those between others?",
+    advice: "check the cables, switches and adapters between these ranks, and who else uses them",
+    check,
+    words,
+};
+
+/// Operations that make a link. A single slow one is an outlier.
+pub(super) const LEAST_OPERATIONS: u64 = 2;
+/// The least saving, as a share of the run.
+const LEAST_SAVING: f64 = 0.001;
+/// Links that are replayed.
+const MOST_LINKS: usize = 8;
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let missing = facts.missing_of_ranks();
+    let usual_ps = facts.usual_transfers_ps();
+    let mut found = Vec::new();
+    for link in links(facts).into_iter().take(MOST_LINKS) {
+        let slow = slow_transfers(facts, link.group, &usual_ps);
+        let saving = facts.saving(&Scenario::with_most_transfers(slow))?;
+        if saving.middle_ps > facts.part_ps(LEAST_SAVING) {
+            found.push(finding(
+                facts,
+                link,
+                facts.finding(RuleName::SlowLink, place(facts, link), Some(saving)),
+            ));
+        }
+    }
+    Ok(Verdict::of(found, missing))
+}
+
+/// The links that stand out.
+pub(super) fn links<'f>(facts: &'f Facts<'_>) -> Vec<&'f LinkReport> {
+    let link = |cost: &Cost| match cost.culprit {
+        Suspect::Link(group) => facts.report.links.iter().find(|link| link.group == group),
+        Suspect::Rank(_) => None,
+    };
+    let costs = costs(facts.report);
+    let found = costs.iter().filter(|cost| cost.stands_out).filter_map(link);
+    found.filter(|link| link.operations >= LEAST_OPERATIONS).collect()
+}
+
+/// The slow transfers of a group, each with the usual time.
+fn slow_transfers(facts: &Facts<'_>, group: u32, usual_ps: &[i64]) -> FxHashMap<u32, i64> {
+    let operations = facts.report.operations.iter().zip(usual_ps).enumerate();
+    let of_group = operations.filter(|(_, (one, usual_ps))| {
+        one.group == group && is_slow_transfer(one.transfer_ps() as f64, **usual_ps as f64)
+    });
+    of_group.map(|(at, (_, usual_ps))| (narrow(at), *usual_ps)).collect()
+}
+
+fn place(facts: &Facts<'_>, link: &LinkReport) -> Place {
+    let worst = link.worst.map(|at| &facts.report.operations[at as usize]);
+    let rank = worst.and_then(|one| Some(facts.job.ranks[one.last.or(one.first)? as usize].rank));
+    Place {
+        rank,
+        ranks: facts.job.groups[link.group as usize].ranks(),
+        span_ps: worst.map(|one| (one.span.last_ps, one.span.end_ps)),
+        ..Place::default()
+    }
+}
+
+fn finding(facts: &Facts<'_>, link: &LinkReport, of: Finding) -> Finding {
+    let name = Suspect::Link(link.group).name(facts.job);
+    let slower = Evidence::about(Measure::LongerBy, &name, Quantity::Time(link.slower_ps as i64));
+    let evidence = vec![
+        slower,
+        Evidence::new(Measure::Count, Quantity::Count(link.operations)),
+        Evidence::new(Measure::Waited, Quantity::Time((link.root_blame_ps + link.excess_ps) as i64)),
+    ];
+    Finding { evidence, ..of }
+}
+
+fn words(of: &Finding) -> String {
+    let name = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    format!(
+        "the {name} is slow: {} operations take {} longer each than those of their like, which costs the ranks \
+         {}, summed over them",
+        of.words(Measure::Count),
+        of.words(Measure::LongerBy),
+        of.words(Measure::Waited)
+    )
+}

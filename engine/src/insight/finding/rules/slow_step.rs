@@ -1,0 +1,101 @@
+//! A step that takes longer than the others. The saving is the time by which it is longer than the
+//! median step, give or take the usual deviation.
+
+use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::facts::Facts;
+use super::super::missing::Missing;
+use super::super::place::Place;
+use super::super::verdict::{Finding, Verdict};
+use super::{Rule, RuleName};
+use crate::base::{Result, lower_median, upper_median};
+use crate::insight::Bracket;
+
+pub(super) const RULE: Rule = Rule {
+    name: RuleName::SlowStep,
+    id: "slow-step",
+    title: "does a step take longer than the others?",
+    advice: "compare the step with the one before it: what runs in it that the others do not have",
+    check,
+    words,
+};
+
+/// Steps that a median needs.
+const LEAST_STEPS: usize = 3;
+/// With less steps than this, half of them can be slow. With more, one of [`MOST_SLOW`] can.
+const FEW: usize = 6;
+const MOST_SLOW: usize = 4;
+/// A step is slow from this part of the median beyond it on.
+const LEAST_LONGER: f64 = 0.05;
+/// The same in median deviations of the steps.
+const LEAST_DEVIATIONS: i64 = 5;
+
+/// A step with its bounds, from its begin to that of the next one.
+#[derive(Debug, Clone, Copy)]
+struct BoundedStep {
+    number: u32,
+    start_ps: i64,
+    end_ps: i64,
+}
+
+impl BoundedStep {
+    fn duration_ps(self) -> i64 {
+        self.end_ps.saturating_sub(self.start_ps)
+    }
+}
+
+fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let steps = steps(facts);
+    if steps.len() < LEAST_STEPS {
+        return Ok(Verdict::CannotTell(Missing::Steps));
+    }
+    let lengths_ps: Vec<i64> = steps.iter().map(|step| step.duration_ps()).collect();
+    let is_few = steps.len() < FEW;
+    let usual_ps = middle(lengths_ps.clone(), is_few);
+    let deviations_ps = lengths_ps.iter().map(|ps| ps.saturating_sub(usual_ps).saturating_abs()).collect();
+    let deviation_ps = middle(deviations_ps, is_few);
+    let least_ps = deviation_ps.saturating_mul(LEAST_DEVIATIONS).max((usual_ps as f64 * LEAST_LONGER) as i64);
+    let slow = lengths_ps.iter().filter(|ps| ps.saturating_sub(usual_ps) > least_ps).count();
+    if slow > if is_few { steps.len() / 2 } else { (steps.len() / MOST_SLOW).max(1) } {
+        // Steps of several kinds, such as those that accumulate gradients.
+        return Ok(Verdict::Nothing);
+    }
+    let mut found = Vec::new();
+    for step in steps {
+        let by_ps = step.duration_ps().saturating_sub(usual_ps);
+        if by_ps <= least_ps {
+            continue;
+        }
+        let saving = Bracket::around(by_ps - deviation_ps, by_ps, by_ps + deviation_ps);
+        let place = Place::of_span(step.start_ps, step.end_ps);
+        let mut finding = facts.finding(RuleName::SlowStep, place, Some(saving));
+        finding.evidence = vec![
+            Evidence::about(Measure::LongerBy, &step.number.to_string(), Quantity::Time(by_ps)),
+            Evidence::new(Measure::Usual, Quantity::Time(usual_ps)),
+        ];
+        found.push(finding);
+    }
+    Ok(Verdict::of(found, None))
+}
+
+/// The median. The lower one of a few values: half of them can be slow.
+fn middle(mut values: Vec<i64>, is_few: bool) -> i64 {
+    if is_few { lower_median(&mut values) } else { upper_median(values, i64::cmp).unwrap_or(0) }
+}
+
+/// The steps of the job from begin to begin. The last one ends with the run.
+fn steps(facts: &Facts<'_>) -> Vec<BoundedStep> {
+    let mut starts: Vec<(i64, u32)> = facts.steps.iter().map(|step| (step.start_ps, step.number)).collect();
+    starts.sort_unstable();
+    let ends = starts.iter().skip(1).map(|(start_ps, _)| *start_ps).chain([facts.path.span_ps.1]);
+    let step = |(&(start_ps, number), end_ps): (&(i64, u32), i64)| BoundedStep { number, start_ps, end_ps };
+    starts.iter().zip(ends).map(step).collect()
+}
+
+fn words(of: &Finding) -> String {
+    let number = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    format!(
+        "step {number} takes {} longer than the median step of {}",
+        of.words(Measure::LongerBy),
+        of.words(Measure::Usual)
+    )
+}

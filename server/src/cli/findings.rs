@@ -1,0 +1,82 @@
+//! `nprof findings`
+
+use std::io::Write;
+
+use clap::Args;
+use nprof_engine::base::time::short_duration;
+use nprof_engine::insight::finding::{Facts, RULES, RuleVerdict, findings};
+
+use super::StorePlace;
+use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
+use super::finding_condition::{FindingCondition, judge};
+use super::progress::analysing;
+use crate::analysis::graph::replayable;
+use crate::print;
+use crate::print::finding::{coverage_document, coverage_line, documents, lines};
+use crate::print::row_limit::RowLimit;
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof findings run-7                       what is wrong, what it costs, and where
+  nprof findings run-7 --rule late-rank      the answer of one rule
+  nprof findings run-7 --output-format json | jq '.findings[] | select(.state == \"found\")'
+  nprof findings run-7 --fail-on 'late-rank > 2%' --fail-on 'slow-link > 5 ms'
+                                             exit with 3 if one costs more, with 4 if nobody can tell";
+
+/// Show what is wrong with a run, what it costs, and where
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct FindingsArgs {
+    /// Name or id of a profile, as `nprof list` shows it
+    profile: String,
+    /// Only this rule; can be repeated [default: all]
+    #[arg(long, value_name = "RULE", value_parser = rule_names())]
+    rule: Vec<String>,
+    /// Most findings, or `all`
+    #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
+    limit: RowLimit,
+    /// Exit with 3 if a rule finds something that costs more, such as `late-rank`, `late-rank > 2%`,
+    /// `slow-link > 5 ms` or `any > 10%`; with 4 if it cannot tell; can be repeated
+    #[arg(long, value_name = "CONDITION")]
+    fail_on: Vec<FindingCondition>,
+    /// As text or JSON
+    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
+    output_format: AnswerFormat,
+}
+
+fn rule_names() -> clap::builder::PossibleValuesParser {
+    RULES.iter().map(|rule| rule.id).collect::<Vec<_>>().into()
+}
+
+impl FindingsArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let profile = place.read()?.find(&self.profile)?;
+        let (of, length_ps, coverage) = analysing(|cancel| {
+            let of = with_work(replayable(&profile, cancel)?)?;
+            let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel)?;
+            let found = findings(&facts)?;
+            Ok::<_, anyhow::Error>((found, facts.length_ps(), facts.coverage))
+        })?;
+        let is_wanted = |one: &&RuleVerdict| {
+            self.rule.is_empty() || self.rule.iter().any(|name| name == one.rule.rule().id)
+        };
+        let wanted: Vec<RuleVerdict> = of.iter().filter(is_wanted).cloned().collect();
+        match self.output_format {
+            AnswerFormat::Json => {
+                let all = documents(&wanted);
+                let shown = self.limit.shown(&all);
+                let mut document = head(&profile, shown.len(), all.len());
+                document.insert("recorded_ps".to_owned(), length_ps.into());
+                document.insert("findings".to_owned(), shown.to_vec().into());
+                document.insert("coverage".to_owned(), coverage_document(&coverage));
+                print::json::document(&document, out)?;
+            }
+            AnswerFormat::Text => {
+                let length = format!("the run takes {}", short_duration(length_ps as f64));
+                let rest = [length, coverage_line(&coverage)];
+                print::lines(lines(&wanted, length_ps, self.limit).into_iter().chain(rest), out)?;
+            }
+        }
+        judge(&self.fail_on, &of, length_ps, out)
+    }
+}
