@@ -80,6 +80,9 @@ impl RankEdges {
     }
 }
 
+/// Calls of the host among which the one before on a thread is looked for.
+const NEAR_CALLS: usize = 16;
+
 /// A pass over the starts and ends of a rank.
 struct EdgeSweep<'g> {
     rank: &'g RankGraph,
@@ -112,6 +115,22 @@ impl EdgeSweep<'_> {
         }
     }
 
+    /// Whether work waited for a launch. One that came long before did not hold it back, unless the
+    /// device had nothing to do any more, and the thread of the host was at work until then.
+    fn is_bound_by(&self, launch: u32, device_ended_ps: i64) -> bool {
+        let call = self.rank.host[launch as usize];
+        if !call.is_ahead {
+            return true;
+        }
+        let node = &self.rank.work.nodes[self.host[launch as usize] as usize];
+        let thread = self.rank.classes[node.class as usize].queue;
+        let before = self.host[..launch as usize].iter().rev().map(|at| &self.rank.work.nodes[*at as usize]);
+        let before = before.take(NEAR_CALLS).find(|of| self.rank.classes[of.class as usize].queue == thread);
+        let free_ps = before.map_or(i64::MIN, WorkNode::end_ps);
+        let between_ps = node.start_ps.saturating_sub(free_ps);
+        node.start_ps > device_ended_ps && call.busy_ps > between_ps / 2
+    }
+
     fn edge(&mut self, at: u32, node: &WorkNode) -> Option<GraphEdge> {
         let class = self.rank.classes[node.class as usize];
         let own = self.ended[class.queue as usize];
@@ -125,8 +144,9 @@ impl EdgeSweep<'_> {
         let others = others.filter_map(|(queue, _)| self.ended[queue as usize]);
         let last = others.max_by_key(|from| self.end_ps(*from));
         let launch = self.rank.launches[at as usize];
-        // A launch that came long before its work held it back as little as any before it.
-        let has_launch = launch != NO_LAUNCH && !self.rank.host[launch as usize].is_ahead;
+        let own_end_ps = own.map_or(i64::MIN, |from| self.end_ps(from));
+        let ended_ps = last.map_or(own_end_ps, |from| own_end_ps.max(self.end_ps(from)));
+        let has_launch = launch != NO_LAUNCH && self.is_bound_by(launch, ended_ps);
         let launch = has_launch.then(|| {
             let from = self.host[launch as usize];
             let latency_ps = self.rank.latencies_ps[class.queue as usize];

@@ -111,22 +111,27 @@ pub fn lines(of: &[RuleVerdict], length_ps: i64, limit: RowLimit) -> Vec<String>
 
 /// The answer in a sentence.
 fn answer(found: &[&Finding], length_ps: i64) -> String {
-    let costly = found.iter().filter(|one| one.saving.is_some()).count();
+    let saving = |one: &Finding| one.saving.map_or(0, |saving| saving.middle_ps);
+    let costly = found.iter().filter(|one| saving(one) > 0).count();
     let Some(first) = found.first().filter(|_| costly > 0) else {
         return "nothing was found that makes the run longer".to_owned();
     };
-    let saving = first.saving.map_or(0, |saving| saving.middle_ps);
-    let whole = share(saving as f64, length_ps as f64);
-    let things = if costly == 1 { "one thing makes" } else { "things make" };
-    let count = if costly == 1 { String::new() } else { format!("{costly} ") };
-    format!("{count}{things} the run longer, the first one by {} ({whole})", short_duration(saving as f64))
+    let time = short_duration(saving(first) as f64);
+    let whole = share(saving(first) as f64, length_ps as f64);
+    match costly {
+        1 => format!("one thing makes the run longer: {}, by {time} ({whole})", first.rule.rule().id),
+        _ => format!(
+            "{costly} things make the run longer, most of all {}: by {time} ({whole})",
+            first.rule.rule().id
+        ),
+    }
 }
 
 /// A finding: its saving and its text, then the place and, if it is wanted, the advice.
 fn finding_lines(of: &Finding, length_ps: i64, with_advice: bool) -> Vec<String> {
     let rule = of.rule.rule();
     let cost = of.saving.map_or_else(String::new, |saving| {
-        let ps = saving.middle_ps as f64;
+        let ps = saving.middle_ps.max(0) as f64;
         format!("{:>8} {:>8}", short_duration(ps), share(ps, length_ps as f64))
     });
     let indent = " ".repeat(INDENT);
@@ -173,18 +178,21 @@ pub fn coverage_line(of: &Coverage) -> String {
     }
     let absent = match of.absent_ranks() {
         0 => String::new(),
-        absent => format!(", {absent} of {} ranks absent", of.world),
+        _ => format!("{} of {} ranks; of these ", of.ranks.len(), of.world),
     };
-    let late = of.ranks.iter().filter(|rank| rank.late_ps > 0 || rank.cut_ps > 0).count();
-    let late = if late == 0 { String::new() } else { format!(", {late} ranks not from begin to end") };
+    let late = match of.ranks.iter().filter(|rank| rank.late_ps > 0 || rank.cut_ps > 0).count() {
+        0 => String::new(),
+        1 => ", one rank not from begin to end".to_owned(),
+        late => format!(", {late} ranks not from begin to end"),
+    };
     let unplaced = match of.unplaced_calls {
         0 => String::new(),
         calls => format!(", {calls} calls of no known group"),
     };
     format!(
-        "recorded: {} of the time, {} of the calls of operations{absent}{late}{unplaced}",
-        share(of.of_time(), 1.0),
-        share(of.of_calls(), 1.0)
+        "recorded: {absent}{} of the time, {} of the calls of operations{late}{unplaced}",
+        share(of.of_own_time(), 1.0),
+        share(of.of_own_calls(), 1.0)
     )
 }
 

@@ -1,7 +1,7 @@
 //! Coverage: which part of a run was recorded, so that no conclusion is drawn from what is not
 //! there.
 
-use crate::analysis::{Job, Report};
+use crate::analysis::{InstanceReport, Job, Report};
 use crate::base::{Interval, Time};
 use crate::insight::graph::JobGraph;
 use crate::model::MachineSide;
@@ -46,6 +46,8 @@ pub struct Coverage {
     pub ranks: Vec<RankCoverage>,
     /// Ranks of the job, as far as known; at least those of the profile.
     pub world: u32,
+    /// Calls of ranks that the profile lacks, as far as the operations of the others tell.
+    pub calls_of_absent_ranks: u64,
     /// Calls of which nobody can tell to which group they belong.
     pub unplaced_calls: u64,
 }
@@ -85,18 +87,41 @@ impl Coverage {
                 time: (1.0 - late_ps.saturating_add(cut_ps) as f64 / whole_ps as f64).max(0.0),
             }
         };
+        let of_stated = |one: &&InstanceReport| job.groups[one.group as usize].is_stated();
+        let all_absent: u64 =
+            report.operations.iter().filter(of_stated).map(|one| u64::from(one.state.absent)).sum();
+        let lost: u64 = absent.iter().map(|of| of.len() as u64).sum();
         Self {
             ranks: (0..job.ranks.len()).map(rank).collect(),
             world: job.world.max(crate::base::narrow(job.ranks.len())),
+            calls_of_absent_ranks: all_absent.saturating_sub(lost),
             unplaced_calls: job.unplaced.iter().map(|one| one.calls).sum(),
         }
     }
 
-    /// Share of the calls of all ranks that were recorded.
+    /// Share of the calls of all ranks of the job that were recorded.
     #[must_use]
     pub fn of_calls(&self) -> f64 {
         let calls: u64 = self.ranks.iter().map(|rank| rank.calls).sum();
-        share(calls, calls + self.ranks.iter().map(|rank| rank.absent_calls).sum::<u64>())
+        share(calls, calls + self.calls_of_absent_ranks + self.lost_calls())
+    }
+
+    /// Share of the calls of the ranks of the profile that were recorded.
+    #[must_use]
+    pub fn of_own_calls(&self) -> f64 {
+        let calls: u64 = self.ranks.iter().map(|rank| rank.calls).sum();
+        share(calls, calls + self.lost_calls())
+    }
+
+    fn lost_calls(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.absent_calls).sum()
+    }
+
+    /// Share of the time of the ranks of the profile that was recorded.
+    #[must_use]
+    pub fn of_own_time(&self) -> f64 {
+        let recorded: f64 = self.ranks.iter().map(|rank| rank.time).sum();
+        if self.ranks.is_empty() { 1.0 } else { recorded / self.ranks.len() as f64 }
     }
 
     /// Share of the time of all ranks of the job that was recorded.

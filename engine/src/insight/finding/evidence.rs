@@ -78,6 +78,8 @@ pub enum Measure {
     OfRun,
     /// Time in which a device did nothing.
     Idle,
+    /// Part of it in which a host was between two calls.
+    OfHost,
     /// Time of transfers that no work covers.
     Exposed,
     /// Share of calls that were recorded.
@@ -102,6 +104,7 @@ impl Measure {
             Self::Count => "count",
             Self::OfRun => "of_run",
             Self::Idle => "idle",
+            Self::OfHost => "of_host",
             Self::Exposed => "exposed",
             Self::RecordedCalls => "recorded_calls",
             Self::RecordedTime => "recorded_time",

@@ -16,11 +16,14 @@ use crate::exec::Cancel;
 use crate::insight::median_rank::MedianRank;
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
+use crate::model::{MachineSide, WorkNode};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
 const MOST_LOST: f64 = 0.05;
 /// Share of the run that the recording of a rank has to have.
 const LEAST_TIME: f64 = 0.5;
+/// Share of the run that a rank has to work before the run has begun.
+const BEGUN: f64 = 0.01;
 
 /// Facts about a job.
 #[derive(Debug)]
@@ -67,6 +70,14 @@ impl<'g> Facts<'g> {
         self.path.length_ps()
     }
 
+    /// The time at which work begins in earnest, in picoseconds: the first rank has worked for
+    /// longer than a hundredth of the run.
+    pub(super) fn begin_ps(&self) -> i64 {
+        let least_ps = self.part_ps(BEGUN);
+        let begins = self.graph.ranks.iter().filter_map(|rank| begin_ps(rank, least_ps));
+        begins.min().unwrap_or(self.path.span_ps.0)
+    }
+
     /// A share of the run, in picoseconds.
     pub(super) fn part_ps(&self, share: f64) -> i64 {
         (self.length_ps() as f64 * share) as i64
@@ -106,7 +117,7 @@ impl<'g> Facts<'g> {
         if self.report.clocks.verdict == ClockVerdict::Unknown {
             return Some(Missing::Clocks);
         }
-        let lost = 1.0 - self.coverage.of_calls();
+        let lost = 1.0 - self.coverage.of_own_calls();
         if lost > MOST_LOST {
             return Some(Missing::Calls(lost));
         }
@@ -158,4 +169,20 @@ impl<'g> Facts<'g> {
     pub(super) fn positions(&self) -> FxHashMap<u32, usize> {
         self.job.ranks.iter().enumerate().map(|(at, rank)| (rank.rank, at)).collect()
     }
+}
+
+/// The start of the slice with which a rank has worked for longer than `least_ps`. `None` if it
+/// never does.
+fn begin_ps(rank: &RankGraph, least_ps: i64) -> Option<i64> {
+    let mut worked_ps = 0_i64;
+    let works = |node: &&WorkNode| {
+        let class = rank.classes[node.class as usize];
+        class.side == MachineSide::Device && !class.waits && rank.is_recorded(node)
+    };
+    let mut nodes = rank.work.nodes.iter().filter(works);
+    let begin = nodes.find(|node| {
+        worked_ps = worked_ps.saturating_add(node.duration_ps);
+        worked_ps > least_ps
+    });
+    begin.map(|node| node.start_ps)
 }

@@ -116,6 +116,9 @@ impl<'g> RankReplay<'g> {
         if let Some(change) = job.scenario.change(self.at, at) {
             time = time.shifted(change.gap_ps);
         }
+        if class.side == MachineSide::Host {
+            self.host.push(time);
+        }
         self.queues[class.queue as usize].started = time;
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).start(time);
@@ -173,15 +176,13 @@ impl<'g> RankReplay<'g> {
         let after = ended.plus(call.busy_ps);
         let is_first = after.old[LOOSE] == i64::MIN;
         let was_ahead = std::mem::replace(is_ahead, call.is_ahead);
-        let time = if call.is_ahead {
+        if call.is_ahead {
             after
         } else if is_first || was_ahead {
             after.later(self.device_ended(scenario)).followed_by(node.start_ps)
         } else {
             after.followed_by(node.start_ps)
-        };
-        self.host.push(time);
-        time
+        }
     }
 
     /// The last end of work of a device, as a host feels it that waits for it.

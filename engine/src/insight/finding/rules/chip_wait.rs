@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 
 use super::super::evidence::{Evidence, Measure, Quantity};
 use super::super::facts::Facts;
-use super::super::missing::Missing;
 use super::super::place::Place;
 use super::super::verdict::{Finding, Verdict};
 use super::{Rule, RuleName};
@@ -47,7 +46,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         rank.work.queues.iter().filter(|queue| queue.side == MachineSide::Device).count() > 1
     };
     if !facts.graph.ranks.iter().any(has_several) {
-        return Ok(Verdict::CannotTell(Missing::Dependences));
+        return Ok(Verdict::Nothing);
     }
     let mut found = Vec::new();
     for wait in longest_waits(facts)?.into_iter().take(MOST) {

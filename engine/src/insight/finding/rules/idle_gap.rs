@@ -1,5 +1,9 @@
-//! A device without work for no reason that is known: neither other work, nor a launch, nor another
-//! rank held it back. The gaps on the critical path count. The saving is the replay without them.
+//! A device without work although nothing of the machine held it back: neither other work, nor
+//! another rank, nor a launch that took its time. Either nothing is known about the gap, or its host
+//! was between two calls all the time, as while it loads data.
+//!
+//! The gaps on the critical path count. The saving is the replay without them: the launch in a gap
+//! comes when the gap begins, or its work does if it has no launch.
 
 use rustc_hash::FxHashMap;
 
@@ -9,14 +13,15 @@ use super::super::place::Place;
 use super::super::verdict::{Finding, Verdict};
 use super::{Rule, RuleName};
 use crate::base::Result;
-use crate::insight::Scenario;
 use crate::insight::node_change::NodeChange;
 use crate::insight::walk::{PathKind, PathPart};
+use crate::insight::{RankGraph, Scenario};
+use crate::model::rank_work::NO_LAUNCH;
 
 pub(super) const RULE: Rule = Rule {
     name: RuleName::IdleGap,
     id: "idle-gap",
-    title: "is a device idle for no reason that is known?",
+    title: "is a device idle although nothing of the machine holds it back?",
     advice: "look at what the host did at that time: loading of data, checkpoints, evaluation, garbage \
              collection, other jobs",
     check,
@@ -24,76 +29,112 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// A gap stands out from this share of the run on.
-const LEAST_GAP: f64 = 0.02;
+pub(super) const LEAST_GAP: f64 = 0.02;
 /// All gaps together do from this share of the run on.
 const LEAST_SUM: f64 = 0.1;
-/// Gaps that are listed.
-const MOST_GAPS: usize = 8;
+/// Gaps with a finding of their own. More of them are one finding.
+const MOST_GAPS: usize = 3;
+/// The least saving, as a share of the run.
+const LEAST_SAVING: f64 = 0.01;
 
 fn check(facts: &Facts<'_>) -> Result<Verdict> {
+    let begin_ps = facts.begin_ps();
     // Nothing is known about the time before the first work of a rank.
     let has_before =
         |part: &&PathPart| facts.edges.ranks[part.rank as usize].starts[part.node as usize].is_some();
-    let gaps = facts.path.parts.iter().filter(|part| part.kind == PathKind::Gap).filter(has_before);
+    let is_long_host =
+        |part: &PathPart| part.kind == PathKind::Host && facts.share(part.duration_ps()) >= LEAST_GAP;
+    let gaps = facts.path.parts.iter().filter(|part| part.kind == PathKind::Gap || is_long_host(part));
+    let gaps = gaps.filter(has_before).filter(|part| part.end_ps > begin_ps);
     let mut gaps: Vec<&PathPart> = gaps.collect();
     gaps.sort_by_key(|part| (std::cmp::Reverse(part.duration_ps()), part.start_ps));
-    let sum_ps = gaps.iter().map(|part| part.duration_ps()).fold(0, i64::saturating_add);
-    let long = gaps.iter().filter(|part| facts.share(part.duration_ps()) >= LEAST_GAP).take(MOST_GAPS);
+    let long = gaps.partition_point(|part| facts.share(part.duration_ps()) >= LEAST_GAP);
+    let sum_ps = sum_ps(&gaps);
     let mut found = Vec::new();
-    for part in long {
-        found.push(finding(facts, &[part])?);
+    match long {
+        0 if facts.share(sum_ps) >= LEAST_SUM => found.push(finding(facts, &gaps)?),
+        0 => {}
+        few if few <= MOST_GAPS => {
+            for part in &gaps[..few] {
+                found.push(finding(facts, &[part])?);
+            }
+        }
+        many => found.push(finding(facts, &gaps[..many])?),
     }
-    if found.is_empty() && facts.share(sum_ps) >= LEAST_SUM {
-        found.push(finding(facts, &gaps)?);
-    }
+    found.retain(|one| one.saving.is_some_and(|saving| saving.middle_ps > facts.part_ps(LEAST_SAVING)));
     Ok(Verdict::of(found, None))
+}
+
+fn sum_ps(gaps: &[&PathPart]) -> i64 {
+    gaps.iter().map(|part| part.duration_ps()).fold(0, i64::saturating_add)
 }
 
 /// The finding of some gaps, the longest first.
 fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
     let mut changes: FxHashMap<usize, Vec<NodeChange>> = FxHashMap::default();
     for part in gaps {
-        let rank = part.rank as usize;
-        let nodes = facts.graph.ranks[rank].work.nodes.len();
-        let of_rank = changes.entry(rank).or_insert_with(|| vec![NodeChange::default(); nodes]);
-        of_rank[part.node as usize].gap_ps -= part.duration_ps();
+        let graph = &facts.graph.ranks[part.rank as usize];
+        let nodes = graph.work.nodes.len();
+        let of_rank = changes.entry(part.rank as usize).or_insert_with(|| vec![NodeChange::default(); nodes]);
+        let (node, from_ps) = held_back(graph, part);
+        of_rank[node as usize].gap_ps -= graph.work.nodes[node as usize].start_ps.min(part.end_ps) - from_ps;
     }
     let saving = facts.saving(&Scenario::with_changes(changes))?;
-    let idle_ps = gaps.iter().map(|part| part.duration_ps()).fold(0, i64::saturating_add);
-    let place = match gaps {
-        [part] => {
+    let first = gaps.first().copied();
+    let place = match first {
+        Some(part) => {
             let graph = &facts.graph.ranks[part.rank as usize];
-            let node = &graph.work.nodes[part.node as usize];
-            let queue = graph.classes[node.class as usize].queue;
+            let queue = graph.classes[graph.work.nodes[part.node as usize].class as usize].queue;
             Place {
-                rank: Some(graph.rank),
-                track: Some(graph.work.queue_names[queue as usize].trim().to_owned()),
-                row: graph.row_of(part.node),
+                rank: Some(graph.rank).filter(|_| gaps.len() == 1 || facts.graph.ranks.len() == 1),
+                track: Some(graph.work.queue_names[queue as usize].trim().to_owned())
+                    .filter(|_| gaps.len() == 1),
+                row: graph.row_of(part.node).filter(|_| gaps.len() == 1),
                 ..Place::of_span(part.start_ps, part.end_ps)
             }
         }
-        _ => Place::default(),
+        None => Place::default(),
     };
-    let next = gaps.first().map(|part| facts.name_of(&facts.graph.ranks[part.rank as usize], part.node));
+    let next = first.map(|part| facts.name_of(&facts.graph.ranks[part.rank as usize], part.node));
+    let of_host = gaps.iter().filter(|part| part.kind == PathKind::Host).map(|part| part.duration_ps());
     let mut finding = facts.finding(RuleName::IdleGap, place, Some(saving));
     finding.evidence = vec![
-        Evidence::about(Measure::Idle, next.unwrap_or_default(), Quantity::Time(idle_ps)),
+        Evidence::about(Measure::Idle, next.unwrap_or_default(), Quantity::Time(sum_ps(gaps))),
         Evidence::new(Measure::Count, Quantity::Count(gaps.len() as u64)),
+        Evidence::new(Measure::OfHost, Quantity::Time(of_host.fold(0, i64::saturating_add))),
     ];
     Ok(finding)
 }
 
-fn words(of: &Finding) -> String {
-    let name =
-        of.measured(Measure::Idle).and_then(|one| one.of.as_deref()).map(short_name).unwrap_or_default();
-    let idle = of.words(Measure::Idle);
-    match of.place.rank {
-        Some(rank) => {
-            format!("the device of rank {rank} is idle for {idle} before `{name}`, and nothing says why")
+/// The node that came late in a gap: the launch of its work if it lies in the gap, else the work.
+/// Beside it the begin of the gap.
+fn held_back(graph: &RankGraph, part: &PathPart) -> (u32, i64) {
+    let node = &graph.work.nodes[part.node as usize];
+    if part.kind == PathKind::Gap && node.launch != NO_LAUNCH {
+        let launch_ps = graph.work.nodes[node.launch as usize].start_ps;
+        if launch_ps > part.start_ps && launch_ps < part.end_ps {
+            return (node.launch, part.start_ps);
         }
-        None => format!(
-            "devices are idle for {idle} in {} gaps of the critical path, the longest before `{name}`, and nothing \
-             says why",
+    }
+    (part.node, part.start_ps)
+}
+
+fn words(of: &Finding) -> String {
+    let idle = of.measured(Measure::Idle);
+    let name = idle.and_then(|one| one.of.as_deref()).map(short_name).unwrap_or_default();
+    let idle_ps = idle.map(|one| one.quantity);
+    let why = match of.measured(Measure::OfHost).map(|one| one.quantity) {
+        Some(host) if Some(host) == idle_ps => "its host was between two calls",
+        Some(Quantity::Time(0)) | None => "nothing says why",
+        Some(_) => "hosts were between calls for a part of it",
+    };
+    let idle = of.words(Measure::Idle);
+    match (of.measured(Measure::Count).map(|one| one.quantity), of.place.rank) {
+        (Some(Quantity::Count(1)), Some(rank)) => {
+            format!("the device of rank {rank} is idle for {idle} before `{name}`; {why}")
+        }
+        _ => format!(
+            "devices are idle for {idle} in {} gaps of the critical path, the longest before `{name}`; {why}",
             of.words(Measure::Count)
         ),
     }

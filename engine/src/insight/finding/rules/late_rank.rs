@@ -87,11 +87,15 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let mut late: Vec<usize> =
         (0..of_ranks.len()).filter(|&at| of_ranks[at].sum_ps() > 0 || of_ranks[at].is_blamed).collect();
     late.sort_by_key(|&at| (std::cmp::Reverse(of_ranks[at].sum_ps()), at));
+    let clearly_late_ps = clearly_late_ps(facts, &of_ranks);
     let mut found = Vec::new();
     for at in late.into_iter().take(MOST_RANKS) {
         let saving = facts.saving(&Scenario::with_median_rank(facts.median_rank(), at))?;
-        // A rank that is clearly late can cost nothing as long as another one is later.
-        if saving.middle_ps.max(of_ranks[at].sum_ps()) > least_ps(facts) {
+        // A rank that is clearly later than most can cost nothing as long as another one is later.
+        let is_costless = saving.low_ps < 0 || saving.middle_ps <= least_ps(facts);
+        if !is_costless
+            || saving.middle_ps >= 0 && clearly_late_ps.is_some_and(|ps| of_ranks[at].sum_ps() > ps)
+        {
             let mut finding =
                 facts.finding(RuleName::LateRank, place(facts, at, &of_ranks[at]), Some(saving));
             finding.evidence = evidence(facts, at, &of_ranks[at]);
@@ -99,6 +103,16 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         }
     }
     Ok(Verdict::of(found, missing))
+}
+
+/// The lateness from which on a rank is named even if it costs nothing, in picoseconds. `None` if
+/// there are too few ranks to tell who is late.
+fn clearly_late_ps(facts: &Facts<'_>, of_ranks: &[Lateness]) -> Option<i64> {
+    if of_ranks.len() < FEW {
+        return None;
+    }
+    let usual_ps = upper_median(of_ranks.iter().map(Lateness::sum_ps).collect(), i64::cmp)?;
+    Some(least_ps(facts).max((usual_ps as f64 * LEAST_DEVIATIONS) as i64))
 }
 
 /// The least saving or lateness of a finding, in picoseconds.

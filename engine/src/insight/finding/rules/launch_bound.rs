@@ -6,10 +6,11 @@ use super::super::facts::Facts;
 use super::super::missing::Missing;
 use super::super::place::Place;
 use super::super::verdict::{Finding, Verdict};
+use super::idle_gap::LEAST_GAP;
 use super::{Rule, RuleName};
 use crate::base::Result;
 use crate::insight::Scenario;
-use crate::insight::walk::PathKind;
+use crate::insight::walk::{PathKind, PathPart};
 
 pub(super) const RULE: Rule = Rule {
     name: RuleName::LaunchBound,
@@ -29,8 +30,13 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
         return Ok(Verdict::CannotTell(Missing::Launches));
     }
-    let of_hosts =
-        facts.path.parts.iter().filter(|part| matches!(part.kind, PathKind::Call | PathKind::Host));
+    // A host that makes no call for long is no matter of launches: see `idle-gap`.
+    let is_of_launches = |part: &&PathPart| match part.kind {
+        PathKind::Call => true,
+        PathKind::Host => facts.share(part.duration_ps()) < LEAST_GAP,
+        PathKind::Work | PathKind::Transfer | PathKind::Gap => false,
+    };
+    let of_hosts = facts.path.parts.iter().filter(is_of_launches);
     let (count, host_ps) = of_hosts.fold((0_u64, 0_i64), |(count, sum_ps), part| {
         (count + u64::from(part.kind == PathKind::Call), sum_ps.saturating_add(part.duration_ps()))
     });

@@ -28,8 +28,8 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     }
     let mut whole = facts.finding(RuleName::Recording, Place::default(), None);
     whole.evidence = vec![
-        Evidence::new(Measure::RecordedTime, Quantity::Share(coverage.of_time())),
-        Evidence::new(Measure::RecordedCalls, Quantity::Share(coverage.of_calls())),
+        Evidence::new(Measure::RecordedTime, Quantity::Share(coverage.of_own_time())),
+        Evidence::new(Measure::RecordedCalls, Quantity::Share(coverage.of_own_calls())),
     ];
     if coverage.absent_ranks() > 0 {
         let absent = Quantity::Count(coverage.absent_ranks().into());
