@@ -50,6 +50,7 @@ impl RankEdges {
             rank,
             ended: vec![None; rank.work.queues.len()],
             last: None,
+            last_call: None,
             host: Vec::with_capacity(rank.host.len()),
             found: Self {
                 starts: Vec::with_capacity(rank.work.nodes.len()),
@@ -80,9 +81,6 @@ impl RankEdges {
     }
 }
 
-/// Calls of the host among which the one before on a thread is looked for.
-const NEAR_CALLS: usize = 16;
-
 /// A pass over the starts and ends of a rank.
 struct EdgeSweep<'g> {
     rank: &'g RankGraph,
@@ -90,6 +88,8 @@ struct EdgeSweep<'g> {
     ended: Vec<Option<u32>>,
     /// The node of a device that ended last.
     last: Option<u32>,
+    /// The call of the host that ended last.
+    last_call: Option<u32>,
     /// Nodes of the host so far.
     host: Vec<u32>,
     found: RankEdges,
@@ -104,6 +104,9 @@ impl EdgeSweep<'_> {
         let node = &self.rank.work.nodes[at as usize];
         let class = self.rank.classes[node.class as usize];
         self.ended[class.queue as usize] = Some(at);
+        if class.side == MachineSide::Host {
+            self.last_call = Some(at);
+        }
         if class.side == MachineSide::Device && !class.waits {
             self.last = Some(at);
         } else if class.waits {
@@ -115,38 +118,34 @@ impl EdgeSweep<'_> {
         }
     }
 
-    /// Whether work waited for a launch. One that came long before did not hold it back, unless the
-    /// device had nothing to do any more, and the thread of the host was at work until then.
-    fn is_bound_by(&self, launch: u32, device_ended_ps: i64) -> bool {
-        let call = self.rank.host[launch as usize];
-        if !call.is_ahead {
-            return true;
-        }
-        let node = &self.rank.work.nodes[self.host[launch as usize] as usize];
-        let thread = self.rank.classes[node.class as usize].queue;
-        let before = self.host[..launch as usize].iter().rev().map(|at| &self.rank.work.nodes[*at as usize]);
-        let before = before.take(NEAR_CALLS).find(|of| self.rank.classes[of.class as usize].queue == thread);
-        let free_ps = before.map_or(i64::MIN, WorkNode::end_ps);
-        let between_ps = node.start_ps.saturating_sub(free_ps);
-        node.start_ps > device_ended_ps && call.busy_ps > between_ps / 2
+    /// The last of what a call of the host waited for, as in the replay.
+    fn edge_of_call(&mut self, at: u32, own: Option<u32>) -> Option<GraphEdge> {
+        let call = self.rank.host[self.host.len()];
+        self.host.push(at);
+        self.found.gaps_ps.push(0);
+        let thread = |from: u32| GraphEdge { from, kind: EdgeKind::Thread, free_ps: self.end_ps(from) };
+        let own_free_ps = own.map_or(i64::MIN, |own| self.end_ps(own).saturating_add(call.busy_ps));
+        let was_ahead = own.is_none_or(|own| self.rank.call_of(own).is_some_and(|of| of.is_ahead));
+        let device = self.last.filter(|_| !call.is_ahead && (was_ahead || call.is_idle));
+        let device = device.map(|from| GraphEdge { from, kind: EdgeKind::Wait, free_ps: self.end_ps(from) });
+        let other = self.last_call.filter(|_| !call.is_ahead && call.is_idle).map(thread);
+        let later = [device, other].into_iter().flatten().max_by_key(|edge| edge.free_ps);
+        later.filter(|edge| edge.free_ps > own_free_ps).or(own.map(thread))
     }
 
     fn edge(&mut self, at: u32, node: &WorkNode) -> Option<GraphEdge> {
         let class = self.rank.classes[node.class as usize];
         let own = self.ended[class.queue as usize];
         if class.side == MachineSide::Host {
-            self.host.push(at);
-            self.found.gaps_ps.push(0);
-            return own.map(|from| GraphEdge { from, kind: EdgeKind::Thread, free_ps: self.end_ps(from) });
+            return self.edge_of_call(at, own);
         }
         let ended = |from: u32, kind| GraphEdge { from, kind, free_ps: self.end_ps(from) };
         let others = self.rank.awaited(&class).filter(|(queue, _)| *queue != class.queue);
         let others = others.filter_map(|(queue, _)| self.ended[queue as usize]);
         let last = others.max_by_key(|from| self.end_ps(*from));
         let launch = self.rank.launches[at as usize];
-        let own_end_ps = own.map_or(i64::MIN, |from| self.end_ps(from));
-        let ended_ps = last.map_or(own_end_ps, |from| own_end_ps.max(self.end_ps(from)));
-        let has_launch = launch != NO_LAUNCH && self.is_bound_by(launch, ended_ps);
+        // A launch that came long before its work held it back as little as any before it.
+        let has_launch = launch != NO_LAUNCH && !self.rank.host[launch as usize].is_ahead;
         let launch = has_launch.then(|| {
             let from = self.host[launch as usize];
             let latency_ps = self.rank.latencies_ps[class.queue as usize];

@@ -70,12 +70,11 @@ impl<'g> MedianRank<'g> {
                 let duration_ps = |of: &(usize, u32)| graph.ranks[of.0].work.nodes[of.1 as usize].duration_ps;
                 let gap_ps = |of: &(usize, u32)| self.gap_ps(of.0, of.1);
                 let own = &rank.work.nodes[node as usize];
-                let change = &mut changes[node as usize];
                 if let Some(median_ps) = upper_median(like.iter().map(duration_ps).collect(), i64::cmp) {
-                    change.duration_ps = median_ps.saturating_sub(own.duration_ps);
+                    changes[node as usize].duration_ps = median_ps.saturating_sub(own.duration_ps);
                 }
                 if let Some(median_ps) = upper_median(like.iter().map(gap_ps).collect(), i64::cmp) {
-                    change.gap_ps = median_ps.saturating_sub(self.gap_ps(at, node));
+                    self.change_gap(&mut changes, at, node, median_ps);
                 }
             }
         }
@@ -92,10 +91,25 @@ impl<'g> MedianRank<'g> {
         for call in rank.calls.iter().filter(|call| rank.row_of(call.node).is_some()) {
             let of = of_meetings.remove(&call.meeting).unwrap_or_default();
             if let Some(median_ps) = upper_median(of, i64::cmp) {
-                changes[call.node as usize].gap_ps = median_ps.saturating_sub(self.gap_ps(at, call.node));
+                self.change_gap(&mut changes, at, call.node, median_ps);
             }
         }
         changes
+    }
+
+    /// Makes the gap before a node as long as the median one. A launch in the gap comes earlier, too.
+    fn change_gap(&self, changes: &mut [NodeChange], at: usize, node: u32, median_ps: i64) {
+        let rank = &self.graph.ranks[at];
+        let gap_ps = self.gap_ps(at, node);
+        let from_ps = rank.work.nodes[node as usize].start_ps.saturating_sub(gap_ps);
+        let late = rank.held_back(node, from_ps);
+        let change_ps = median_ps.saturating_sub(gap_ps);
+        let most_ps = rank.work.nodes[late as usize].start_ps.saturating_sub(from_ps);
+        let of_launch_ps = if late == node { 0 } else { change_ps.max(-most_ps).min(0) };
+        for (of, by_ps) in [(late, of_launch_ps), (node, change_ps.saturating_sub(of_launch_ps))] {
+            let change = &mut changes[of as usize];
+            change.gap_ps = change.gap_ps.saturating_add(by_ps);
+        }
     }
 
     /// The nodes of a name on the other ranks, with the positions of these.

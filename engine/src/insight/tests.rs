@@ -17,10 +17,10 @@ const US: i64 = 1_000_000;
 
 /// A slice for a test: its queue, name, start and end in microseconds. Queue 9 is the host's.
 #[derive(Debug, Clone, Copy)]
-struct Drawn(u32, &'static str, i64, i64);
+pub(super) struct Drawn(pub(super) u32, pub(super) &'static str, pub(super) i64, pub(super) i64);
 
 /// The work of these slices. A slice of the host launches the next one of a device.
-fn work_of(slices: &[Drawn]) -> RankWork {
+pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
     let mut work = RankWork::default();
     let mut launch = NO_LAUNCH;
     for (row, &Drawn(number, name, start, end)) in (0..).zip(slices) {

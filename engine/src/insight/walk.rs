@@ -230,7 +230,7 @@ impl PathWalk<'_, '_> {
             return None;
         };
         let free_ps = free_ps.min(place.time_ps);
-        let gap = if kind == EdgeKind::Thread { PathKind::Host } else { PathKind::Gap };
+        let gap = if side == MachineSide::Host { PathKind::Host } else { PathKind::Gap };
         self.part(place, gap, free_ps);
         let place = WalkPlace { rank, node: from, time_ps: free_ps };
         if kind == EdgeKind::Launch {

@@ -11,6 +11,8 @@ mod missing;
 mod place;
 mod rules;
 mod severity;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use coverage::{Coverage, RankCoverage};

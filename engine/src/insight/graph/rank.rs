@@ -12,6 +12,9 @@ const LONGEST_LAUNCH_PS: i64 = 20_000_000;
 /// A launch is ahead of its device if its work starts this much later than it could, in
 /// picoseconds.
 const AHEAD_PS: i64 = 20_000_000;
+/// A thread that does nothing for longer than this between two calls waits for something, in
+/// picoseconds.
+const IDLE_PS: i64 = 100_000_000;
 
 /// The lowest number of a row that no segment has. Nodes of calls that a trace lacks have such
 /// rows.
@@ -33,9 +36,68 @@ pub(in crate::insight) struct ClassFacts {
 pub(in crate::insight) struct HostCall {
     /// Time in which the thread worked since its call before, in picoseconds.
     pub(in crate::insight) busy_ps: i64,
-    /// Whether the launch came long before its work could start. When it came is then no cause of
+    /// Whether the launch came long before its work could start: its device was busy after it. When it came is then no cause of
     /// anything; only the work of the thread bounds it.
     pub(in crate::insight) is_ahead: bool,
+    /// Whether the thread did nothing for long before: something else held it back.
+    pub(in crate::insight) is_idle: bool,
+}
+
+/// The shortest time from a launch to its work.
+#[derive(Debug, Clone, Copy)]
+struct LaunchLead {
+    lead_ps: i64,
+    /// Whether the device had nothing to do from the launch on.
+    is_idle: bool,
+}
+
+impl LaunchLead {
+    /// That of a call that launches nothing.
+    const NONE: Self = Self { lead_ps: i64::MAX, is_idle: false };
+
+    fn is_ahead(self) -> bool {
+        self.lead_ps != i64::MAX && self.lead_ps > LONGEST_LAUNCH_PS + AHEAD_PS && !self.is_idle
+    }
+}
+
+/// The last end of work of the devices of a rank, at times that ascend.
+struct DeviceEnd<'g> {
+    graph: &'g RankGraph,
+    next: usize,
+    end_ps: i64,
+}
+
+impl<'g> DeviceEnd<'g> {
+    fn new(graph: &'g RankGraph) -> Self {
+        Self { graph, next: 0, end_ps: i64::MIN }
+    }
+
+    fn before(&mut self, time_ps: i64) -> i64 {
+        while let Some(at) = self.graph.ends.get(self.next) {
+            let node = &self.graph.work.nodes[*at as usize];
+            if node.end_ps() > time_ps {
+                break;
+            }
+            let class = self.graph.classes[node.class as usize];
+            if class.side == MachineSide::Device && !class.waits {
+                self.end_ps = node.end_ps();
+            }
+            self.next += 1;
+        }
+        self.end_ps
+    }
+}
+
+/// For each call of the host whether its thread did nothing for long before.
+fn idle_threads(work: &RankWork, classes: &[ClassFacts]) -> Vec<bool> {
+    let mut ends_ps = vec![None; work.queues.len()];
+    let is_idle = |&(node, busy_ps): &(u32, i64)| {
+        let node = &work.nodes[node as usize];
+        let end_ps: &mut Option<i64> = &mut ends_ps[classes[node.class as usize].queue as usize];
+        let before_ps = end_ps.replace(node.end_ps());
+        before_ps.is_some_and(|ps| node.start_ps.saturating_sub(ps).saturating_sub(busy_ps) > IDLE_PS)
+    };
+    work.host_busy_ps.iter().map(is_idle).collect()
 }
 
 /// The queues that the classes of a rank wait for.
@@ -115,6 +177,23 @@ impl RankGraph {
         })
     }
 
+    /// The node that came late if there is a gap before a node, from `from_ps` on: its launch if it
+    /// lies in the gap, else the node itself.
+    pub(in crate::insight) fn held_back(&self, node: u32, from_ps: i64) -> u32 {
+        let of = &self.work.nodes[node as usize];
+        let launch =
+            self.work.nodes.get(of.launch as usize).filter(|_| self.launches[node as usize] != NO_LAUNCH);
+        let is_in_gap =
+            launch.is_some_and(|launch| launch.start_ps > from_ps && launch.start_ps < of.start_ps);
+        if is_in_gap { of.launch } else { node }
+    }
+
+    /// The facts about a call of the host. `None` for other nodes.
+    pub(in crate::insight) fn call_of(&self, node: u32) -> Option<HostCall> {
+        let slot = self.work.host_busy_ps.binary_search_by_key(&node, |(at, _)| *at).ok()?;
+        Some(self.host[slot])
+    }
+
     /// The name of a node.
     #[must_use]
     pub fn name(&self, node: &WorkNode) -> &str {
@@ -153,24 +232,29 @@ impl RankGraph {
         let launch =
             |(at, node): (u32, &WorkNode)| if node.launch < at { slot(node.launch) } else { NO_LAUNCH };
         self.launches = nodes.map(launch).collect();
-        let lead_ps = |of: usize| {
-            let node = &work.nodes[of];
-            work.nodes.get(node.launch as usize).map(|by| node.start_ps.saturating_sub(by.start_ps))
-        };
-        self.latencies_ps = vec![LONGEST_LAUNCH_PS; work.queues.len()];
-        let mut least_lead_ps = vec![i64::MAX; work.host_busy_ps.len()];
+        let mut latencies_ps = vec![LONGEST_LAUNCH_PS; work.queues.len()];
+        let mut leads = vec![LaunchLead::NONE; work.host_busy_ps.len()];
+        let mut ended = DeviceEnd::new(self);
         for (at, node) in work.nodes.iter().enumerate() {
-            let Some(lead_ps) = lead_ps(at) else { continue };
-            let latency_ps = &mut self.latencies_ps[self.classes[node.class as usize].queue as usize];
+            let Some(by) = work.nodes.get(node.launch as usize) else { continue };
+            let lead_ps = node.start_ps.saturating_sub(by.start_ps);
+            let latency_ps = &mut latencies_ps[self.classes[node.class as usize].queue as usize];
             *latency_ps = lead_ps.min(*latency_ps);
-            if let Some(least_ps) = least_lead_ps.get_mut(self.launches[at] as usize) {
-                *least_ps = lead_ps.min(*least_ps);
+            let idle_ps = node.start_ps.saturating_sub(ended.before(node.start_ps));
+            if let Some(least) = leads.get_mut(self.launches[at] as usize)
+                && lead_ps < least.lead_ps
+            {
+                *least = LaunchLead { lead_ps, is_idle: idle_ps >= lead_ps };
             }
         }
-        let call = |(&(_, busy_ps), lead_ps): (&(u32, i64), i64)| HostCall {
+        self.latencies_ps = latencies_ps;
+        let work = &self.work;
+        let idle = idle_threads(work, &self.classes);
+        let call = |((&(_, busy_ps), lead), is_idle): ((&(u32, i64), LaunchLead), bool)| HostCall {
             busy_ps,
-            is_ahead: lead_ps != i64::MAX && lead_ps > LONGEST_LAUNCH_PS + AHEAD_PS,
+            is_ahead: lead.is_ahead(),
+            is_idle,
         };
-        self.host = work.host_busy_ps.iter().zip(least_lead_ps).map(call).collect();
+        self.host = work.host_busy_ps.iter().zip(leads).zip(idle).map(call).collect();
     }
 }

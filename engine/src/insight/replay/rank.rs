@@ -38,6 +38,8 @@ pub(super) struct RankReplay<'g> {
     host: Vec<ReplayTime>,
     /// The end of work of a device that came last, by the recorded order.
     ended: ReplayTime,
+    /// The end of a call of a host that came last.
+    host_ended: ReplayTime,
     next_start: usize,
     next_end: usize,
     next_call: usize,
@@ -59,6 +61,7 @@ impl<'g> RankReplay<'g> {
             queues: vec![queue; graph.work.queues.len()],
             host: Vec::with_capacity(graph.host.len()),
             ended: ReplayTime::NEVER,
+            host_ended: ReplayTime::NEVER,
             next_start: 0,
             next_end: 0,
             next_call: 0,
@@ -166,9 +169,9 @@ impl<'g> RankReplay<'g> {
     }
 
     /// The start of a call of the host. A launch that is ahead comes as soon as its thread can, the
-    /// first one at any time. Any
-    /// other call comes after the call before, unless that one was ahead: something held the thread
-    /// back since, most likely the device.
+    /// first one at any time. Any other call comes after the call before, unless that one was ahead
+    /// or the thread did nothing since: something held the thread back, most likely the device or
+    /// another thread.
     fn start_on_host(&mut self, node: &WorkNode, scenario: &Scenario) -> ReplayTime {
         let queue = self.graph.classes[node.class as usize].queue as usize;
         let call = self.graph.host[self.host.len()];
@@ -178,8 +181,9 @@ impl<'g> RankReplay<'g> {
         let was_ahead = std::mem::replace(is_ahead, call.is_ahead);
         if call.is_ahead {
             after
-        } else if is_first || was_ahead {
-            after.later(self.device_ended(scenario)).followed_by(node.start_ps)
+        } else if is_first || was_ahead || call.is_idle {
+            let other = if call.is_idle { self.host_ended } else { ReplayTime::NEVER };
+            after.later(self.device_ended(scenario)).later(other).followed_by(node.start_ps)
         } else {
             after.followed_by(node.start_ps)
         }
@@ -232,6 +236,8 @@ impl<'g> RankReplay<'g> {
         self.queues[class.queue as usize].ended = time;
         if class.side == MachineSide::Device && !class.waits {
             self.ended = time;
+        } else if class.side == MachineSide::Host {
+            self.host_ended = time;
         }
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).end(time);

@@ -13,10 +13,9 @@ use super::super::place::Place;
 use super::super::verdict::{Finding, Verdict};
 use super::{Rule, RuleName};
 use crate::base::Result;
+use crate::insight::Scenario;
 use crate::insight::node_change::NodeChange;
 use crate::insight::walk::{PathKind, PathPart};
-use crate::insight::{RankGraph, Scenario};
-use crate::model::rank_work::NO_LAUNCH;
 
 pub(super) const RULE: Rule = Rule {
     name: RuleName::IdleGap,
@@ -76,8 +75,11 @@ fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
         let graph = &facts.graph.ranks[part.rank as usize];
         let nodes = graph.work.nodes.len();
         let of_rank = changes.entry(part.rank as usize).or_insert_with(|| vec![NodeChange::default(); nodes]);
-        let (node, from_ps) = held_back(graph, part);
-        of_rank[node as usize].gap_ps -= graph.work.nodes[node as usize].start_ps.min(part.end_ps) - from_ps;
+        let node =
+            if part.kind == PathKind::Gap { graph.held_back(part.node, part.start_ps) } else { part.node };
+        let late_ps = graph.work.nodes[node as usize].start_ps.min(part.end_ps).saturating_sub(part.start_ps);
+        let change = &mut of_rank[node as usize];
+        change.gap_ps = change.gap_ps.saturating_sub(late_ps);
     }
     let saving = facts.saving(&Scenario::with_changes(changes))?;
     let first = gaps.first().copied();
@@ -104,19 +106,6 @@ fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
         Evidence::new(Measure::OfHost, Quantity::Time(of_host.fold(0, i64::saturating_add))),
     ];
     Ok(finding)
-}
-
-/// The node that came late in a gap: the launch of its work if it lies in the gap, else the work.
-/// Beside it the begin of the gap.
-fn held_back(graph: &RankGraph, part: &PathPart) -> (u32, i64) {
-    let node = &graph.work.nodes[part.node as usize];
-    if part.kind == PathKind::Gap && node.launch != NO_LAUNCH {
-        let launch_ps = graph.work.nodes[node.launch as usize].start_ps;
-        if launch_ps > part.start_ps && launch_ps < part.end_ps {
-            return (node.launch, part.start_ps);
-        }
-    }
-    (part.node, part.start_ps)
 }
 
 fn words(of: &Finding) -> String {

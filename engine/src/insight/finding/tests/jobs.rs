@@ -1,0 +1,124 @@
+//! Rules about several ranks.
+
+use super::super::{Measure, Missing, Place, Quantity, RuleName, Verdict};
+use super::Analysed;
+use super::stage::{Cause, RANKS, US, job};
+
+/// Time that a job takes longer with these causes.
+fn cost_ps(causes: &[Cause]) -> i64 {
+    job(causes).length_ps() - job(&[]).length_ps()
+}
+
+/// Checks that a rule finds a cause and states what it costs within a tenth, and nothing without.
+#[track_caller]
+fn check(causes: &[Cause], rule: RuleName) -> Place {
+    let of = job(causes);
+    let found = of.found(rule);
+    let (saving, cost_ps) = (found.saving.unwrap(), cost_ps(causes));
+    assert!((saving.middle_ps - cost_ps).abs() * 10 <= cost_ps, "{saving:?} {cost_ps}");
+    assert!((saving.low_ps..=saving.high_ps).contains(&cost_ps), "{saving:?} {cost_ps}");
+    assert_eq!(job(&[]).verdict(rule), Verdict::Nothing);
+    found.place
+}
+
+#[test]
+fn a_rank_is_late_because_its_work_takes_longer() {
+    let causes = [Cause::SlowRank(5, 0.2)];
+    assert_eq!(check(&causes, RuleName::LateRank).rank, Some(5));
+    let found = job(&causes).found(RuleName::LateRank);
+    let longer = found.measured(Measure::LongerTimes).unwrap();
+    assert_eq!(longer.of.as_deref(), Some("gemm"));
+    assert!(matches!(longer.quantity, Quantity::Factor(times) if (times - 1.2).abs() < 0.02));
+    assert!(found.text().starts_with("rank 5 is late: `gemm` takes 1.2"), "{}", found.text());
+}
+
+#[test]
+fn a_rank_is_late_because_its_work_begins_later() {
+    for step in [0, 3] {
+        let causes = [Cause::Pause(2, step, 2_000 * US)];
+        assert_eq!(check(&causes, RuleName::LateRank).rank, Some(2));
+        let found = job(&causes).found(RuleName::LateRank);
+        assert!(found.text().contains("begins 2.0"), "{}", found.text());
+    }
+}
+
+#[test]
+fn ranks_that_lack_calls_are_not_late_for_it() {
+    for cause in [Cause::LostCalls(3, 1), Cause::LateRecording(6, 1)] {
+        assert_eq!(job(&[cause]).verdict(RuleName::LateRank), Verdict::Nothing, "{cause:?}");
+    }
+}
+
+#[test]
+fn a_link_is_slow_among_the_ranks_of_a_group() {
+    assert_eq!(check(&[Cause::SlowHalf(1, 5, 4)], RuleName::SlowLink).ranks, [4, 5, 6, 7]);
+}
+
+#[test]
+fn one_operation_is_an_outlier() {
+    let of = job(&[Cause::SlowOperation(4, 20)]);
+    let found = of.found(RuleName::OutlierCollective);
+    assert_eq!(found.place.ranks.len(), RANKS);
+    let (saving, cost_ps) = (found.saving.unwrap(), cost_ps(&[Cause::SlowOperation(4, 20)]));
+    assert!((saving.middle_ps - cost_ps).abs() * 10 <= cost_ps, "{saving:?} {cost_ps}");
+    assert_eq!(of.verdict(RuleName::SlowLink), Verdict::Nothing);
+    assert_eq!(job(&[]).verdict(RuleName::OutlierCollective), Verdict::Nothing);
+}
+
+#[test]
+fn a_step_is_slow() {
+    let of = job(&[Cause::Pause(2, 3, 2_000 * US)]);
+    let found = of.found(RuleName::SlowStep);
+    assert_eq!(found.measured(Measure::LongerBy).unwrap().of.as_deref(), Some("3"));
+    assert_eq!(job(&[]).verdict(RuleName::SlowStep), Verdict::Nothing);
+}
+
+#[test]
+fn communication_is_exposed_if_no_work_covers_it() {
+    let of = job(&[Cause::SlowNetwork(3)]);
+    let found = of.found(RuleName::ExposedCommunication);
+    // 5 operations of 180 µs in each of 8 steps, and the ends of calls are not spread.
+    let saving = found.saving.unwrap();
+    assert!((saving.middle_ps - 40 * 180 * US).abs() < 400 * US, "{saving:?}");
+    assert_eq!(found.measured(Measure::Exposed).unwrap().of.as_deref(), Some("all-reduce"));
+}
+
+#[test]
+fn a_recording_that_lacks_parts_is_told_with_its_shares() {
+    assert_eq!(job(&[]).verdict(RuleName::Recording), Verdict::Nothing);
+    let share = |of: &Analysed, rank: Option<u32>, measure| {
+        let Verdict::Found(found) = of.verdict(RuleName::Recording) else { panic!("nothing found") };
+        let found = found.into_iter().find(|one| one.place.rank == rank).unwrap();
+        match found.measured(measure).unwrap().quantity {
+            Quantity::Share(share) => share,
+            other => panic!("{other:?}"),
+        }
+    };
+    let late = job(&[Cause::LateRecording(6, 2)]);
+    assert!((share(&late, Some(6), Measure::RecordedCalls) - 0.75).abs() < 1e-9);
+    assert!((share(&late, Some(6), Measure::RecordedTime) - 0.75).abs() < 0.01);
+    let lost = job(&[Cause::LostCalls(3, 1)]);
+    // One of 5 calls a step of one rank of 8.
+    assert!((share(&lost, None, Measure::RecordedCalls) - (1.0 - 1.0 / 40.0)).abs() < 1e-9);
+}
+
+#[test]
+fn nobody_tells_whether_an_absent_rank_is_late() {
+    let of = job(&[Cause::MoreRanks]);
+    let missing = Missing::Ranks { recorded: 8, world: 9 };
+    for rule in [RuleName::LateRank, RuleName::SlowLink, RuleName::OutlierCollective] {
+        assert_eq!(of.verdict(rule), Verdict::CannotTell(missing), "{rule:?}");
+    }
+    // What is found is found.
+    let of = job(&[Cause::MoreRanks, Cause::SlowRank(5, 0.2)]);
+    assert_eq!(of.found(RuleName::LateRank).place.rank, Some(5));
+}
+
+#[test]
+fn a_late_rank_behind_a_later_one_is_named_and_costs_nothing() {
+    let of = job(&[Cause::SlowRank(5, 0.4), Cause::SlowRank(6, 0.2)]);
+    let Verdict::Found(found) = of.verdict(RuleName::LateRank) else { panic!("nothing found") };
+    let places: Vec<Option<u32>> = found.iter().map(|one| one.place.rank).collect();
+    assert_eq!(places, [Some(5), Some(6)]);
+    assert!(found[1].text().contains("costs nothing as long as others are later"), "{}", found[1].text());
+}

@@ -1,0 +1,38 @@
+//! Each rule on an example with a planted cause, on a sound one, and where data is missing.
+
+mod jobs;
+mod machines;
+mod stage;
+
+use super::{Facts, Finding, RuleName, Verdict, findings};
+use crate::analysis::{Job, Report};
+use crate::exec::Cancel;
+use crate::insight::JobGraph;
+
+/// A job with its analysis and its graph.
+struct Analysed {
+    job: Job,
+    report: Report,
+    graph: JobGraph,
+}
+
+impl Analysed {
+    fn verdict(&self, rule: RuleName) -> Verdict {
+        let facts = Facts::new(&self.job, &self.report, &self.graph, Cancel::NEVER).unwrap();
+        let all = findings(&facts).unwrap();
+        all.into_iter().find(|one| one.rule == rule).unwrap().verdict
+    }
+
+    /// The only finding of a rule.
+    #[track_caller]
+    fn found(&self, rule: RuleName) -> Finding {
+        match self.verdict(rule) {
+            Verdict::Found(mut found) if found.len() == 1 => found.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn length_ps(&self) -> i64 {
+        Facts::new(&self.job, &self.report, &self.graph, Cancel::NEVER).unwrap().length_ps()
+    }
+}
