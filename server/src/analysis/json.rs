@@ -7,11 +7,14 @@ use std::io::Write;
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::{Passage, Unplaced, passages};
 use nprof_engine::base::{Error, Time};
+use nprof_engine::insight::finding::{RuleName, RuleVerdict};
 use nprof_engine::makers::job::schema::{CLOCK, CauseRow, RankRow};
 use nprof_engine::model::ValueTable;
 use serde_json::{Map, Value, json};
 
 use super::Analysed;
+use super::late_ranks::LateRanks;
+use crate::print::finding;
 use crate::print::json::{document, rows};
 use crate::store::Profile;
 
@@ -79,8 +82,19 @@ pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::R
 }
 
 /// Writes the ranks alone.
-pub fn write_ranks(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
-    Ok(document(&head(of, profile)?, out)?)
+pub fn write_ranks(
+    of: &Analysed,
+    late: &LateRanks,
+    profile: &Profile,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let mut document_of_ranks = head(of, profile)?;
+    let late_ranks =
+        finding::documents(&[RuleVerdict { rule: RuleName::LateRank, verdict: late.verdict.clone() }]);
+    document_of_ranks.insert("late_ranks".to_owned(), late_ranks.into());
+    document_of_ranks
+        .insert("saving_without_late_ranks_ps".to_owned(), json!(late.all.as_ref().map(finding::bracket)));
+    Ok(document(&document_of_ranks, out)?)
 }
 
 /// An operation: its row of the table of operations, its times, and its members by rank.

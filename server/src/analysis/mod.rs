@@ -5,6 +5,7 @@ pub mod condition;
 pub mod graph;
 pub mod job_segment;
 pub mod json;
+pub mod late_ranks;
 pub(crate) mod overlay_store;
 
 pub use overlay_store::damage as overlay_damage;

@@ -7,9 +7,12 @@ use nprof_engine::analysis::{
     ClockVerdict, Contradiction, Cost, Mismatch, Suspect, Unbounded, costs, shown_by, totals,
 };
 use nprof_engine::base::time::short_duration;
+use nprof_engine::insight::Bracket;
+use nprof_engine::insight::finding::Finding;
 
 use super::size;
 use crate::analysis::Analysed;
+use crate::analysis::late_ranks::LateRanks;
 use crate::print::text;
 
 /// The clocks of the job, in a sentence.
@@ -38,8 +41,8 @@ pub(super) fn verdict(of: &Analysed) -> String {
     }
 }
 
-/// The job in two sentences: where its time went, and what could be saved.
-pub(super) fn whole(of: &Analysed) -> Vec<String> {
+/// Where the time of the job went, in a sentence.
+pub(super) fn whole(of: &Analysed) -> String {
     let totals = totals(&of.job, &of.report);
     let share = |ps: i64| text::share(ps as f64, totals.span_ps as f64);
     let copies = match totals.copy_ps {
@@ -47,7 +50,7 @@ pub(super) fn whole(of: &Analysed) -> Vec<String> {
         copy_ps => format!("{} copies, ", share(copy_ps)),
     };
     let imbalance = text::ratio(totals.imbalance);
-    let time = format!(
+    format!(
         "time of all ranks: {} compute, {} communication under it, {} exposed transfer, {} exposed wait, \
          {copies}{} idle; imbalance {imbalance}",
         share(totals.compute_ps),
@@ -55,21 +58,23 @@ pub(super) fn whole(of: &Analysed) -> Vec<String> {
         share(totals.exposed_transfer_ps()),
         share(totals.exposed_wait_ps),
         share(totals.idle_ps),
-    );
-    let all = short_duration(totals.late_ranks_delay_ps as f64);
-    let delay = match totals.straggler {
-        Some(rank) => Some(format!(
-            "delay by late ranks: the job would be at most {} shorter if rank {rank} came as early as the \
-             median rank, {all} if no rank came later",
-            short_duration(totals.straggler_delay_ps as f64),
-        )),
-        None if totals.late_ranks_delay_ps > 0 => Some(format!(
-            "delay by late ranks: the job would be at most {all} shorter if no rank came later than the \
-             median rank"
-        )),
-        None => None,
+    )
+}
+
+/// How much shorter the job would be without its late ranks, in sentences.
+pub(super) fn late(of: &LateRanks) -> Vec<String> {
+    let saving = |saving: &Bracket| {
+        let time = |ps: i64| short_duration(ps.max(0) as f64);
+        let Bracket { low_ps, middle_ps, high_ps } = *saving;
+        format!("{} shorter, between {} and {}", time(middle_ps), time(low_ps), time(high_ps))
     };
-    std::iter::once(time).chain(delay).collect()
+    let of_rank = |one: &Finding| {
+        let (rank, bracket) = (one.place.rank?, one.saving.as_ref()?);
+        let if_fast = format!("if rank {rank} were as fast as the median rank");
+        Some(format!("the job would be {}, {if_fast}: {}", saving(bracket), one.text()))
+    };
+    let all = of.all.as_ref().map(|all| format!("the job would be {}, if all of these were", saving(all)));
+    of.costly().filter_map(of_rank).chain(all).collect()
 }
 
 /// The part of the job that was recorded, if it is not the whole.

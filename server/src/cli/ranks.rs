@@ -4,7 +4,6 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::analysis::ClockVerdict;
-use nprof_engine::makers::CallIds;
 use nprof_engine::makers::job::over_time::MOST_STEPS;
 use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::model::{OwnedValue, ValueTable};
@@ -14,7 +13,9 @@ use super::failed_condition::FailArgs;
 use super::progress::analysing;
 use super::rank_lines as lines;
 use super::{StorePlace, waits_over_time};
-use crate::analysis::{Analysed, analyse, json};
+use crate::analysis::graph::replayable;
+use crate::analysis::late_ranks::LateRanks;
+use crate::analysis::{Analysed, AnalysisError, json};
 use crate::print::{self, TableFormat, ViewColumn};
 use crate::store::{Profile, Store};
 
@@ -60,14 +61,18 @@ impl RanksArgs {
         if let Some(most_steps) = self.over_time {
             return waits_over_time::write(&profile, most_steps, self.output_format, out);
         }
-        let of = analysing(|cancel| analyse(&profile, CallIds::Skipped, cancel))?;
+        let (of, late) = analysing(|cancel| {
+            let of = replayable(&profile, cancel)?;
+            let late = LateRanks::of(&profile, &of, cancel)?;
+            Ok::<_, AnalysisError>((of.analysed, late))
+        })?;
         if self.align {
             profile = align(&store, &profile, &of)?;
         }
         match self.output_format {
-            TableFormat::Text => text(&of, out)?,
+            TableFormat::Text => text(&of, &late, out)?,
             TableFormat::Csv => print::table(TableFormat::Csv, &of.ranks()?.without_empty_columns(), out)?,
-            TableFormat::Json => json::write_ranks(&of, &profile, out)?,
+            TableFormat::Json => json::write_ranks(&of, &late, &profile, out)?,
         }
         self.fail.check(&of, out)
     }
@@ -86,9 +91,10 @@ fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Prof
     Ok(store.align(&profile.manifest.id, &clocks)?)
 }
 
-fn text(of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
-    let before = std::iter::once(lines::verdict(of)).chain(lines::recorded(of)).chain(lines::whole(of));
-    print::lines(before, out)?;
+fn text(of: &Analysed, late: &LateRanks, out: &mut dyn Write) -> anyhow::Result<()> {
+    // The answer first: what would make the job shorter.
+    let facts = [lines::verdict(of), lines::whole(of)];
+    print::lines(lines::late(late).into_iter().chain(lines::recorded(of)).chain(facts), out)?;
     print::view(&with_bounds_from_offset(of.ranks()?), &columns(), out)?;
     Ok(print::lines(lines::findings(of).into_iter().chain(lines::unbounded(of)), out)?)
 }

@@ -6,15 +6,19 @@ use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::finding::Facts;
 use nprof_engine::insight::wait::{WaitKind, WaitRow, waits};
 use nprof_engine::insight::walk::JobEdges;
 use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, name_of, with_work};
+use super::failed_condition::{Failing, Undecided};
+use super::limit::TimeLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
+use crate::print::finding::coverage_line;
 use crate::print::row_limit::RowLimit;
 use crate::store::Profile;
 
@@ -22,6 +26,7 @@ const EXAMPLES: &str = "\
 Examples:
   nprof waits run-7                          who waited for whom, on all ranks
   nprof waits run-7 --rank 3                 the queues and threads of rank 3
+  nprof waits run-7 --fail-on 20%            exit with 3 if one waits for a fifth of the run
   nprof waits run-7 --rank 3 --limit all --output-format json | jq '.rows[0]'";
 
 /// Show which queues and threads waited, for whom, and where the waiting began
@@ -36,6 +41,10 @@ pub(super) struct WaitsArgs {
     /// Most rows, or `all`
     #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
+    /// Exit with 3 if a queue or thread waits for another one for more than this, such as `20%` of the
+    /// run or `5 ms`; with 4 if the recording lacks parts that can hide such a wait
+    #[arg(long, value_name = "WAIT")]
+    fail_on: Option<TimeLimit>,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,
@@ -59,7 +68,26 @@ impl WaitsArgs {
             AnswerFormat::Json => print::json::document(&self.document(&profile, &of.graph, &found), out)?,
             AnswerFormat::Text => print::lines(self.lines(&of.graph, &found), out)?,
         }
-        Ok(())
+        self.judge(&of, &found, out)
+    }
+
+    /// Checks the limit after the output is complete.
+    fn judge(&self, of: &Replayable, found: &[RankWaitRows], out: &mut dyn Write) -> anyhow::Result<()> {
+        let Some(limit) = self.fail_on else { return Ok(()) };
+        let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, Cancel::NEVER)?;
+        let limit_ps = limit.ps(facts.length_ps());
+        out.flush()?;
+        let rows = ordered(found);
+        let longest =
+            rows.iter().find(|(_, row)| row.waiter.is_some()).filter(|(_, row)| row.wait_ps > limit_ps);
+        if let Some((rank, row)) = longest {
+            let wait = short_duration(row.wait_ps as f64);
+            return Err(Failing(format!("rank {rank}: {} for {wait}", sentence(&of.graph, row))).into());
+        }
+        match facts.coverage.is_complete() {
+            true => Ok(()),
+            false => Err(Undecided(coverage_line(&facts.coverage)).into()),
+        }
     }
 
     fn waits(&self, of: &Replayable, cancel: Cancel<'_>) -> anyhow::Result<Vec<RankWaitRows>> {

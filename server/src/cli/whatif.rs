@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::answer::{AnswerFormat, with_work};
+use super::failed_condition::{Failing, Undecided};
+use super::limit::TimeLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
@@ -21,6 +23,8 @@ Examples:
   nprof whatif run-7 rank:53=median          if rank 53 were as fast as the median rank
   nprof whatif run-7 transfer:all-reduce=0.5 'wait:rank 3=0'
                                              faster transfers, and nobody waits for rank 3
+  nprof whatif run-7 bandwidth=2 --fail-on 5%
+                                             exit with 3 if a faster network would save more
   nprof whatif run-7 --sweep                 the changes that would shorten the run most
   nprof whatif run-7 bandwidth=2 --output-format json | jq .predicted_ps";
 
@@ -42,6 +46,12 @@ pub(super) struct WhatifArgs {
     /// as fast, each rank as fast as the median rank
     #[arg(long, conflicts_with = "edits")]
     sweep: bool,
+    /// Exit with 3 if the changes save more than this, such as `5%` or `2 ms`; with 4 if that is not
+    /// sure
+    ///
+    /// A saving is sure if both ends of its bracket are on the same side of the limit.
+    #[arg(long, value_name = "SAVING", conflicts_with = "sweep")]
+    fail_on: Option<TimeLimit>,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,
@@ -62,7 +72,20 @@ impl WhatifArgs {
             AnswerFormat::Json => print::json::document(&document(&found), out)?,
             AnswerFormat::Text => print::lines(lines(&found), out)?,
         }
-        Ok(())
+        self.judge(&found, out)
+    }
+
+    /// Checks the limit after the output is complete.
+    fn judge(&self, found: &Prediction, out: &mut dyn Write) -> anyhow::Result<()> {
+        let Some(limit) = self.fail_on else { return Ok(()) };
+        let limit_ps = limit.ps(found.recorded_ps);
+        let Bracket { low_ps, high_ps, .. } = found.saving();
+        if high_ps <= limit_ps {
+            return Ok(());
+        }
+        out.flush()?;
+        let text = format!("the run gets {}; the limit is {}", saved(found), time(limit_ps));
+        if low_ps > limit_ps { Err(Failing(text).into()) } else { Err(Undecided(text).into()) }
     }
 
     fn predict(&self, of: Replayable, cancel: Cancel<'_>) -> anyhow::Result<Prediction> {

@@ -30,6 +30,7 @@ mod downloads;
 mod explanations;
 mod exports;
 mod faults;
+mod findings;
 mod flags;
 mod full_disk;
 mod guard;

@@ -46,6 +46,15 @@ pub(crate) struct Truth {
 impl Truth {
     /// Makes and ingests a job. `None`, saying so, without the generator or Python.
     pub(crate) fn make(arguments: &[&str]) -> Option<Self> {
+        Self::make_of(arguments, None)
+    }
+
+    /// The same without the trace of a rank.
+    pub(crate) fn make_without(arguments: &[&str], rank: usize) -> Option<Self> {
+        Self::make_of(arguments, Some(rank))
+    }
+
+    fn make_of(arguments: &[&str], absent: Option<usize>) -> Option<Self> {
         let bench = shared("bench/multirank")?;
         let made = Self { bench, dir: tempfile::tempdir().unwrap() };
         let job = made.dir.path().join("job");
@@ -55,6 +64,10 @@ impl Truth {
         };
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         fs::rename(job.join("truth.json"), made.truth()).unwrap();
+        if let Some(rank) = absent {
+            let file = made.facts()["per_rank"][rank]["file"].as_str().unwrap().to_owned();
+            fs::remove_file(job.join(file)).unwrap();
+        }
         succeed(&made.store(), &["ingest", job.to_str().unwrap(), "--db-bucket", "job"]);
         Some(made)
     }
@@ -71,6 +84,11 @@ impl Truth {
 
     pub(crate) fn truth(&self) -> PathBuf {
         self.dir.path().join("truth.json")
+    }
+
+    /// The truth as the generator wrote it.
+    pub(crate) fn facts(&self) -> Value {
+        serde_json::from_str(&fs::read_to_string(self.truth()).unwrap()).unwrap()
     }
 
     /// Analyses the job and scores the analysis. The score names what is broken.
@@ -362,7 +380,9 @@ fn the_straggler_of_a_simulated_job_is_named() {
     );
     for part in [
         "\ntime of all ranks: ",
-        "\ndelay by late ranks: the job would be at most ",
+        "the job would be ",
+        " shorter, between ",
+        ", if rank 5 were as fast as the median rank: rank 5 is late: ",
         "LOW",
         "HIGH",
         "RESIDUAL",

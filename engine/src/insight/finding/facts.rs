@@ -9,7 +9,7 @@ use super::missing::Missing;
 use super::place::Place;
 use super::rules::RuleName;
 use super::severity::Severity;
-use super::verdict::Finding;
+use super::verdict::{Finding, Verdict};
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Cancel;
@@ -62,6 +62,25 @@ impl<'g> Facts<'g> {
             graph,
             edges,
         })
+    }
+
+    /// The answer of one rule.
+    pub fn verdict(&self, rule: RuleName) -> Result<Verdict> {
+        let mut verdict = (rule.rule().check)(self)?;
+        if let Verdict::Found(found) = &mut verdict {
+            found
+                .sort_by_key(|one| std::cmp::Reverse(one.saving.map_or(i64::MIN, |saving| saving.middle_ps)));
+        }
+        Ok(verdict)
+    }
+
+    /// Time that a run would save in which the ranks with these numbers are all as fast as the
+    /// median rank.
+    pub fn saving_as_median(&self, ranks: &[u32]) -> Result<Bracket> {
+        let positions = self.positions();
+        let changed = ranks.iter().filter_map(|rank| positions.get(rank));
+        let changes = changed.map(|at| (*at, self.median_rank().changes(*at)));
+        self.saving(&Scenario::with_changes(changes))
     }
 
     /// Length of the run in picoseconds.

@@ -106,10 +106,7 @@ pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
     let mut all = Vec::with_capacity(RULES.len());
     for rule in &RULES {
         facts.cancel.check()?;
-        let mut verdict = (rule.check)(facts)?;
-        if let Verdict::Found(found) = &mut verdict {
-            found.sort_by_key(|one| std::cmp::Reverse(saving_ps(one)));
-        }
+        let verdict = facts.verdict(rule.name)?;
         all.push(RuleVerdict { rule: rule.name, verdict });
     }
     let rank = |one: &RuleVerdict| match &one.verdict {

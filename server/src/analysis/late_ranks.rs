@@ -1,0 +1,42 @@
+//! The ranks that are late, with what the run would save without them.
+
+use nprof_engine::exec::Cancel;
+use nprof_engine::insight::Bracket;
+use nprof_engine::insight::finding::{Facts, Finding, RuleName, Verdict};
+
+use super::AnalysisError;
+use super::graph::Replayable;
+use crate::store::Profile;
+
+/// Late ranks of a run.
+#[derive(Debug)]
+pub struct LateRanks {
+    /// The answer of the rule about late ranks.
+    pub verdict: Verdict,
+    /// Time that the run would save without any of them, if there are several.
+    pub all: Option<Bracket>,
+}
+
+impl LateRanks {
+    /// Finds the late ranks of a profile.
+    pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
+        let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
+        let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel).map_err(failed)?;
+        let verdict = facts.verdict(RuleName::LateRank).map_err(failed)?;
+        let ranks: Vec<u32> = costly(&verdict).filter_map(|one| one.place.rank).collect();
+        let all = match ranks.len() {
+            0 | 1 => None,
+            _ => Some(facts.saving_as_median(&ranks).map_err(failed)?),
+        };
+        Ok(Self { verdict, all })
+    }
+
+    /// The late ranks without which the run would be shorter.
+    pub fn costly(&self) -> impl Iterator<Item = &Finding> {
+        costly(&self.verdict)
+    }
+}
+
+fn costly(of: &Verdict) -> impl Iterator<Item = &Finding> {
+    of.found().iter().filter(|one| one.saving.is_some_and(|saving| saving.middle_ps > 0))
+}

@@ -1,0 +1,113 @@
+//! `nprof findings` on jobs whose causes are known: the generator plants them, and runs the same job
+//! without them.
+
+use serde_json::Value;
+
+use crate::ranks::{Truth, json_of, nprof};
+
+/// Clocks that agree, and a recording that lacks nothing.
+const SOUND: [&str; 8] = ["--offset-ms", "0", "--drift-ppm", "0", "--lost", "0", "--late-start", "0"];
+/// Rules that blame a rank, a link, a step or an operation.
+const BLAMING: [&str; 4] = ["late-rank", "slow-link", "slow-step", "outlier-collective"];
+
+fn findings(of: &Truth) -> Vec<Value> {
+    let found = json_of(&of.store(), &["findings", "job", "--output-format", "json"]);
+    found["findings"].as_array().unwrap().clone()
+}
+
+/// Whether a planted cause is what a finding names.
+fn is_of(one: &Value, planted: &Value, truth: &Value) -> bool {
+    match planted["kind"].as_str().unwrap() {
+        "slow_link" => {
+            let ranks = &truth["comms"][planted["comm"].as_str().unwrap()]["ranks"];
+            matches!(one["rule"].as_str(), Some("slow-link" | "outlier-collective")) && one["ranks"] == *ranks
+        }
+        _ => one["rule"] == "late-rank" && one["rank"] == planted["rank"],
+    }
+}
+
+/// Each planted cause is found, and nothing else is blamed.
+#[track_caller]
+fn check_planted(shape: &[&str]) {
+    let Some(made) = Truth::make(shape) else { return };
+    let truth = made.facts();
+    let found = findings(&made);
+    let planted = truth["planted"].as_array().unwrap();
+    for cause in planted {
+        assert!(found.iter().any(|one| is_of(one, cause, &truth)), "{cause} {found:?}");
+    }
+    let blaming = found.iter().filter(|one| {
+        one["state"] == "found"
+            && BLAMING.contains(&one["rule"].as_str().unwrap())
+            && one["rule"] != "slow-step"
+    });
+    for one in blaming {
+        assert!(planted.iter().any(|cause| is_of(one, cause, &truth)), "{one}");
+    }
+}
+
+#[test]
+fn planted_causes_of_eight_ranks_are_found_and_no_other() {
+    check_planted(&["--ranks", "8", "--steps", "4", "--seed", "41"]);
+}
+
+#[test]
+fn planted_causes_of_sixty_four_ranks_are_found_and_no_other() {
+    check_planted(&["--ranks", "64", "--steps", "3", "--seed", "42"]);
+}
+
+#[test]
+fn a_job_without_faults_blames_nobody() {
+    for seed in ["43", "44"] {
+        let Some(made) = Truth::make(&["--ranks", "8", "--steps", "4", "--seed", seed, "--no-faults"]) else {
+            return;
+        };
+        for one in findings(&made) {
+            assert!(one["state"] != "found" || !BLAMING.contains(&one["rule"].as_str().unwrap()), "{one}");
+        }
+        // The program of the generator exposes a part of its communication.
+        assert_eq!(nprof(&made.store(), &["findings", "job", "--fail-on", "late-rank"]).0, Some(0));
+        assert_eq!(
+            nprof(&made.store(), &["findings", "job", "--fail-on", "exposed-communication"]).0,
+            Some(3)
+        );
+    }
+}
+
+/// The saving of the slow rank is what the same job saves without it.
+#[test]
+fn the_saving_of_a_late_rank_is_the_time_without_it() {
+    let shape = ["--ranks", "8", "--steps", "4", "--seed", "45"];
+    let dir = tempfile::tempdir().unwrap();
+    let faults = dir.path().join("faults.json");
+    std::fs::write(&faults, r#"[{"kind": "slow_compute", "rank": 3, "factor": 1.3}]"#).unwrap();
+    let with = ["--faults", faults.to_str().unwrap()];
+    let Some(made) = Truth::make(&[&shape[..], &with].concat()) else { return };
+    let length = |of: &[&str]| {
+        let made = Truth::make(&[&shape[..], &SOUND, of].concat()).unwrap();
+        let found = json_of(&made.store(), &["findings", "job", "--output-format", "json"]);
+        found["recorded_ps"].as_f64().unwrap()
+    };
+    let cost_ps = length(&with) - length(&["--no-faults"]);
+    let ranks = json_of(&made.store(), &["ranks", "job", "--output-format", "json"]);
+    let saving = &ranks["late_ranks"][0]["saving_ps"];
+    let [low, middle, high] = ["low", "middle", "high"].map(|part| saving[part].as_f64().unwrap());
+    assert!((middle - cost_ps).abs() < 0.1 * cost_ps, "{cost_ps} {saving}");
+    assert!((low..=high).contains(&cost_ps), "{cost_ps} {saving}");
+}
+
+/// A rank whose trace is not there can be the late one, so its absence is no proof that nobody is.
+#[test]
+fn nobody_tells_who_is_late_if_a_rank_is_absent() {
+    let Some(made) = Truth::make_without(&["--ranks", "8", "--steps", "3", "--seed", "46", "--no-faults"], 5)
+    else {
+        return;
+    };
+    let found = findings(&made);
+    let of = |rule: &str| found.iter().find(|one| one["rule"] == rule).unwrap();
+    assert_eq!(of("late-rank")["state"], "cannot-tell");
+    assert_eq!(of("recording")["state"], "found");
+    let (code, _, error) = nprof(&made.store(), &["findings", "job", "--fail-on", "late-rank"]);
+    assert_eq!(code, Some(4), "{error}");
+    assert!(error.contains("7 of 8 ranks"), "{error}");
+}
