@@ -234,7 +234,7 @@ impl Mismatch {
     }
 }
 
-/// What a rank says about an operation against most others, or fails to say.
+/// A statement of a rank about an operation that most others contradict, or the lack of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contradiction {
     /// Number of the instance.

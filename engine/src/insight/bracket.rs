@@ -23,6 +23,13 @@ impl Bracket {
         }
     }
 
+    /// The bracket without anything below 0.
+    #[must_use]
+    pub fn not_negative(self) -> Self {
+        let Self { low_ps, middle_ps, high_ps } = self;
+        Self { low_ps: low_ps.max(0), middle_ps: middle_ps.max(0), high_ps: high_ps.max(0) }
+    }
+
     /// The bracket with bounds that are further apart by this much on both sides. A length is not
     /// negative.
     #[must_use]

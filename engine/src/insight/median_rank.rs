@@ -97,7 +97,8 @@ impl<'g> MedianRank<'g> {
         changes
     }
 
-    /// Makes the gap before a node as long as the median one. A launch in the gap comes earlier, too.
+    /// Makes the gap before a node as long as the median one. A launch in the gap comes earlier,
+    /// too.
     fn change_gap(&self, changes: &mut [NodeChange], at: usize, node: u32, median_ps: i64) {
         let rank = &self.graph.ranks[at];
         let gap_ps = self.gap_ps(at, node);

@@ -2,7 +2,7 @@
 
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::Bracket;
-use nprof_engine::insight::finding::{Facts, Finding, RuleName, Verdict};
+use nprof_engine::insight::finding::{Facts, Finding, RuleName, Verdict, verdict_of};
 
 use super::AnalysisError;
 use super::graph::Replayable;
@@ -22,7 +22,7 @@ impl LateRanks {
     pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
         let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
         let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel).map_err(failed)?;
-        let verdict = facts.verdict(RuleName::LateRank).map_err(failed)?;
+        let verdict = verdict_of(&facts, RuleName::LateRank).map_err(failed)?;
         let ranks: Vec<u32> = costly(&verdict).filter_map(|one| one.place.rank).collect();
         let all = match ranks.len() {
             0 | 1 => None,

@@ -35,8 +35,8 @@ pub(super) struct FindingsArgs {
     /// Most findings, or `all`
     #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
-    /// Exit with 3 if a rule finds something that costs more, such as `late-rank`, `late-rank > 2%`,
-    /// `slow-link > 5 ms` or `any > 10%`; with 4 if it cannot tell; can be repeated
+    /// Exit with 3 if a rule finds something that costs more, such as `late-rank`, `late-rank >
+    /// 2%`, `slow-link > 5 ms` or `any > 10%`; with 4 if it cannot tell; can be repeated
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<FindingCondition>,
     /// As text or JSON

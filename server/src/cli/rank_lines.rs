@@ -41,7 +41,7 @@ pub(super) fn verdict(of: &Analysed) -> String {
     }
 }
 
-/// Where the time of the job went, in a sentence.
+/// The shares of the time of the job, in a sentence.
 pub(super) fn whole(of: &Analysed) -> String {
     let totals = totals(&of.job, &of.report);
     let share = |ps: i64| text::share(ps as f64, totals.span_ps as f64);
@@ -61,7 +61,8 @@ pub(super) fn whole(of: &Analysed) -> String {
     )
 }
 
-/// How much shorter the job would be without its late ranks, in sentences.
+/// The time by which the job would be shorter without its late ranks,
+/// in sentences.
 pub(super) fn late(of: &LateRanks) -> Vec<String> {
     let saving = |saving: &Bracket| {
         let time = |ps: i64| short_duration(ps.max(0) as f64);

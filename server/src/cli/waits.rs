@@ -41,8 +41,8 @@ pub(super) struct WaitsArgs {
     /// Most rows, or `all`
     #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
-    /// Exit with 3 if a queue or thread waits for another one for more than this, such as `20%` of the
-    /// run or `5 ms`; with 4 if the recording lacks parts that can hide such a wait
+    /// Exit with 3 if a queue or thread waits for another one for more than this, such as `20%` of
+    /// the run or `5 ms`; with 4 if the recording lacks parts that can hide such a wait
     #[arg(long, value_name = "WAIT")]
     fail_on: Option<TimeLimit>,
     /// As text or JSON

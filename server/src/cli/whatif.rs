@@ -46,8 +46,8 @@ pub(super) struct WhatifArgs {
     /// as fast, each rank as fast as the median rank
     #[arg(long, conflicts_with = "edits")]
     sweep: bool,
-    /// Exit with 3 if the changes save more than this, such as `5%` or `2 ms`; with 4 if that is not
-    /// sure
+    /// Exit with 3 if the changes save more than this, such as `5%` or `2 ms`; with 4 if that is
+    /// not sure
     ///
     /// A saving is sure if both ends of its bracket are on the same side of the limit.
     #[arg(long, value_name = "SAVING", conflicts_with = "sweep")]

@@ -2,7 +2,7 @@
 
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::Bracket;
-use nprof_engine::insight::finding::{Coverage, Evidence, Finding, Quantity, RuleVerdict, Verdict};
+use nprof_engine::insight::finding::{Coverage, Evidence, EvidenceValue, Finding, RuleVerdict, Verdict};
 use serde_json::{Value, json};
 
 use super::row_limit::RowLimit;
@@ -73,9 +73,9 @@ pub fn bracket(of: &Bracket) -> Value {
 
 fn evidence(of: &Evidence) -> Value {
     let value = match of.quantity {
-        Quantity::Time(ps) => json!(ps),
-        Quantity::Share(number) | Quantity::Factor(number) => json!(number),
-        Quantity::Count(count) => json!(count),
+        EvidenceValue::Time(ps) => json!(ps),
+        EvidenceValue::Share(number) | EvidenceValue::Factor(number) => json!(number),
+        EvidenceValue::Count(count) => json!(count),
     };
     json!({"measure": of.measure.name(), "of": of.of, "value": value, "unit": of.quantity.unit()})
 }
@@ -135,7 +135,7 @@ fn finding_lines(of: &Finding, length_ps: i64, with_advice: bool) -> Vec<String>
         format!("{:>8} {:>8}", short_duration(ps), share(ps, length_ps as f64))
     });
     let indent = " ".repeat(INDENT);
-    let first = format!("{cost:<width$}", width = INDENT);
+    let first = format!("{cost}{}", " ".repeat(INDENT.saturating_sub(cost.chars().count())));
     let options =
         textwrap::Options::new(WIDTH).initial_indent(&first).subsequent_indent(&indent).break_words(false);
     let mut lines: Vec<String> = wrapped(&format!("{}: {}", rule.id, of.text()), &options);
@@ -160,7 +160,7 @@ fn between(saving: &Bracket) -> String {
     format!("between {} and {}", time(saving.low_ps.max(0)), time(saving.high_ps))
 }
 
-/// Where to look.
+/// The place to look at.
 fn place(of: &Finding) -> Option<String> {
     let place = &of.place;
     let rank = place.rank.map(|rank| format!("rank {rank}"));
@@ -214,7 +214,7 @@ pub fn coverage_document(of: &Coverage) -> Value {
         "time": of.of_time(),
         "events": of.of_calls(),
         "ranks_recorded": of.ranks.len(),
-        "ranks_of_job": of.world,
+        "world": of.world,
         "unplaced_calls": of.unplaced_calls,
         "ranks": of.ranks.iter().map(rank).collect::<Vec<_>>(),
     })

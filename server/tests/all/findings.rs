@@ -1,5 +1,5 @@
-//! `nprof findings` on jobs whose causes are known: the generator plants them, and runs the same job
-//! without them.
+//! `nprof findings` on jobs whose causes are known: the generator plants them, and runs the same
+//! job without them.
 
 use serde_json::Value;
 

@@ -49,7 +49,6 @@ impl Truth {
         Self::make_of(arguments, None)
     }
 
-    /// The same without the trace of a rank.
     pub(crate) fn make_without(arguments: &[&str], rank: usize) -> Option<Self> {
         Self::make_of(arguments, Some(rank))
     }

@@ -4,7 +4,7 @@ use crate::base::time::short_duration;
 
 /// A number with its unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Quantity {
+pub enum EvidenceValue {
     /// Picoseconds.
     Time(i64),
     /// A part of a whole.
@@ -15,7 +15,7 @@ pub enum Quantity {
     Count(u64),
 }
 
-impl Quantity {
+impl EvidenceValue {
     /// The unit for JSON.
     #[must_use]
     pub fn unit(self) -> &'static str {
@@ -121,19 +121,19 @@ pub struct Evidence {
     /// Name of the work, kind or party that it is measured of.
     pub of: Option<String>,
     /// The number.
-    pub quantity: Quantity,
+    pub quantity: EvidenceValue,
 }
 
 impl Evidence {
     /// A number about the place of the finding.
     #[must_use]
-    pub fn new(measure: Measure, quantity: Quantity) -> Self {
+    pub fn new(measure: Measure, quantity: EvidenceValue) -> Self {
         Self { measure, of: None, quantity }
     }
 
     /// A number about something with a name.
     #[must_use]
-    pub fn about(measure: Measure, of: &str, quantity: Quantity) -> Self {
+    pub fn about(measure: Measure, of: &str, quantity: EvidenceValue) -> Self {
         Self { measure, of: Some(of.to_owned()), quantity }
     }
 }

@@ -5,11 +5,11 @@ use std::cell::OnceCell;
 use rustc_hash::FxHashMap;
 
 use super::coverage::{Coverage, absent_operations};
-use super::missing::Missing;
+use super::data_gap::DataGap;
 use super::place::Place;
-use super::rules::RuleName;
+use super::rule_name::RuleName;
 use super::severity::Severity;
-use super::verdict::{Finding, Verdict};
+use super::verdict::Finding;
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Cancel;
@@ -64,16 +64,6 @@ impl<'g> Facts<'g> {
         })
     }
 
-    /// The answer of one rule.
-    pub fn verdict(&self, rule: RuleName) -> Result<Verdict> {
-        let mut verdict = (rule.rule().check)(self)?;
-        if let Verdict::Found(found) = &mut verdict {
-            found
-                .sort_by_key(|one| std::cmp::Reverse(one.saving.map_or(i64::MIN, |saving| saving.middle_ps)));
-        }
-        Ok(verdict)
-    }
-
     /// Time that a run would save in which the ranks with these numbers are all as fast as the
     /// median rank.
     pub fn saving_as_median(&self, ranks: &[u32]) -> Result<Bracket> {
@@ -124,24 +114,24 @@ impl<'g> Facts<'g> {
     }
 
     /// The data that a comparison of ranks lacks.
-    pub(super) fn missing_of_ranks(&self) -> Option<Missing> {
+    pub(super) fn missing_of_ranks(&self) -> Option<DataGap> {
         let Coverage { ranks, world, .. } = &self.coverage;
         let recorded = crate::base::narrow(ranks.len());
         if recorded < *world {
-            return Some(Missing::Ranks { recorded, world: *world });
+            return Some(DataGap::Ranks { recorded, world: *world });
         }
         if recorded < 2 {
             return None;
         }
         if self.report.clocks.verdict == ClockVerdict::Unknown {
-            return Some(Missing::Clocks);
+            return Some(DataGap::Clocks);
         }
         let lost = 1.0 - self.coverage.of_own_calls();
         if lost > MOST_LOST {
-            return Some(Missing::Calls(lost));
+            return Some(DataGap::Calls(lost));
         }
         let short = ranks.iter().find(|rank| rank.time < LEAST_TIME)?;
-        Some(Missing::Time { rank: short.rank, recorded: short.time })
+        Some(DataGap::Time { rank: short.rank, recorded: short.time })
     }
 
     /// Numbers of ranks at these positions, ascending.

@@ -5,10 +5,12 @@
 //! savings of two findings do not add up: they can be of the same time.
 
 pub mod coverage;
+mod data_gap;
 mod evidence;
 mod facts;
-mod missing;
+mod judgement;
 mod place;
+mod rule_name;
 mod rules;
 mod severity;
 #[cfg(test)]
@@ -16,10 +18,12 @@ mod tests;
 mod verdict;
 
 pub use coverage::{Coverage, RankCoverage};
-pub use evidence::{Evidence, Measure, Quantity};
+pub use data_gap::DataGap;
+pub use evidence::{Evidence, EvidenceValue, Measure};
 pub use facts::Facts;
-pub use missing::Missing;
+pub use judgement::{findings, verdict_of};
 pub use place::Place;
-pub use rules::{RULES, Rule, RuleName};
+pub use rule_name::RuleName;
+pub use rules::{RULES, Rule};
 pub use severity::Severity;
-pub use verdict::{Finding, RuleVerdict, Verdict, findings};
+pub use verdict::{Finding, RuleVerdict, Verdict};

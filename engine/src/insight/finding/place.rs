@@ -1,6 +1,6 @@
 //! The place of a finding.
 
-/// Where to look for a finding. A part that does not apply is empty.
+/// The place to look at. A part that does not apply is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     /// Number of the rank.

@@ -1,12 +1,10 @@
 //! The answers of rules.
 
+use super::data_gap::DataGap;
 use super::evidence::{Evidence, Measure};
-use super::facts::Facts;
-use super::missing::Missing;
 use super::place::Place;
-use super::rules::{RULES, RuleName};
+use super::rule_name::RuleName;
 use super::severity::Severity;
-use crate::base::Result;
 use crate::insight::Bracket;
 
 /// Something that is wrong, with its cost.
@@ -16,7 +14,7 @@ pub struct Finding {
     pub rule: RuleName,
     /// How much it matters.
     pub severity: Severity,
-    /// Where to look.
+    /// The place to look at.
     pub place: Place,
     /// The numbers behind it.
     pub evidence: Vec<Evidence>,
@@ -41,29 +39,23 @@ impl Finding {
     pub(super) fn words(&self, measure: Measure) -> String {
         self.measured(measure).map(|one| one.quantity.words()).unwrap_or_default()
     }
-
-    /// The finding in a sentence, without its saving.
-    #[must_use]
-    pub fn text(&self) -> String {
-        (self.rule.rule().words)(self)
-    }
 }
 
 /// The answer of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
-    /// What it found; not empty.
+    /// Findings; not empty.
     Found(Vec<Finding>),
     /// All data is there, and nothing was found.
     Nothing,
     /// Nothing was found, but data is missing.
-    CannotTell(Missing),
+    CannotTell(DataGap),
 }
 
 impl Verdict {
-    /// What was found, or, without anything, whether that is known.
+    /// The verdict of a rule that found some things, or lacks some data.
     #[must_use]
-    pub(super) fn of(found: Vec<Finding>, missing: Option<Missing>) -> Self {
+    pub(super) fn of(found: Vec<Finding>, missing: Option<DataGap>) -> Self {
         match (found.is_empty(), missing) {
             (false, _) => Self::Found(found),
             (true, Some(missing)) => Self::CannotTell(missing),
@@ -98,26 +90,4 @@ pub struct RuleVerdict {
     pub rule: RuleName,
     /// Its answer.
     pub verdict: Verdict,
-}
-
-/// The answers of all rules, those with the largest saving first, then those without, then those
-/// that found nothing and those that cannot tell.
-pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
-    let mut all = Vec::with_capacity(RULES.len());
-    for rule in &RULES {
-        facts.cancel.check()?;
-        let verdict = facts.verdict(rule.name)?;
-        all.push(RuleVerdict { rule: rule.name, verdict });
-    }
-    let rank = |one: &RuleVerdict| match &one.verdict {
-        Verdict::Found(found) => (0, std::cmp::Reverse(found.iter().map(saving_ps).max().unwrap_or(0))),
-        Verdict::CannotTell(_) => (1, std::cmp::Reverse(0)),
-        Verdict::Nothing => (2, std::cmp::Reverse(0)),
-    };
-    all.sort_by_key(rank);
-    Ok(all)
-}
-
-fn saving_ps(of: &Finding) -> i64 {
-    of.saving.map_or(i64::MIN, |saving| saving.middle_ps)
 }

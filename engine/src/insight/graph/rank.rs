@@ -36,8 +36,8 @@ pub(in crate::insight) struct ClassFacts {
 pub(in crate::insight) struct HostCall {
     /// Time in which the thread worked since its call before, in picoseconds.
     pub(in crate::insight) busy_ps: i64,
-    /// Whether the launch came long before its work could start: its device was busy after it. When it came is then no cause of
-    /// anything; only the work of the thread bounds it.
+    /// Whether the launch came long before its work could start: its device was busy after it. When
+    /// it came is then no cause of anything; only the work of the thread bounds it.
     pub(in crate::insight) is_ahead: bool,
     /// Whether the thread did nothing for long before: something else held it back.
     pub(in crate::insight) is_idle: bool,

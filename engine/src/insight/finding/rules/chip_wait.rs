@@ -3,11 +3,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::graph::communicating_classes;
@@ -62,7 +63,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         let place = Place { track: Some(name(wait.waiter).to_owned()), ..Place::of_rank(graph.rank) };
         let mut finding = facts.finding(RuleName::ChipWait, place, Some(saving));
         finding.evidence =
-            vec![Evidence::about(Measure::Waited, name(wait.awaited), Quantity::Time(wait.wait_ps))];
+            vec![Evidence::about(Measure::Waited, name(wait.awaited), EvidenceValue::Time(wait.wait_ps))];
         found.push(finding);
     }
     Ok(Verdict::of(found, None))

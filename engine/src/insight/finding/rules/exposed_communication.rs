@@ -3,11 +3,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::walk::PathKind;
@@ -37,9 +38,9 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         return Ok(Verdict::of(Vec::new(), missing));
     }
     let mut finding = facts.finding(RuleName::ExposedCommunication, Place::default(), Some(saving));
-    finding.evidence.push(Evidence::new(Measure::OfRun, Quantity::Share(facts.share(saving.middle_ps))));
+    finding.evidence.push(Evidence::new(Measure::OfRun, EvidenceValue::Share(facts.share(saving.middle_ps))));
     for (kind, ps) in on_path(facts).into_iter().take(MOST_KINDS) {
-        finding.evidence.push(Evidence::about(Measure::Exposed, kind, Quantity::Time(ps)));
+        finding.evidence.push(Evidence::about(Measure::Exposed, kind, EvidenceValue::Time(ps)));
     }
     Ok(Verdict::Found(vec![finding]))
 }

@@ -1,12 +1,13 @@
 //! A host that waits for its device before it launches more work, so that the device runs empty.
 //! The saving is the replay in which no call of a host waits for a device.
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::data_gap::DataGap;
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
-use super::super::missing::Missing;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::model::MachineSide;
@@ -26,7 +27,7 @@ const LEAST_SAVING: f64 = 0.02;
 
 fn check(facts: &Facts<'_>) -> Result<Verdict> {
     if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
-        return Ok(Verdict::CannotTell(Missing::Launches));
+        return Ok(Verdict::CannotTell(DataGap::Launches));
     }
     let mut calls: Vec<BlockingCall> = Vec::new();
     for (rank, edges) in (0..).zip(&facts.edges.ranks) {
@@ -58,8 +59,8 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let waited_ps = calls.iter().map(|call| call.duration_ps(facts)).fold(0, i64::saturating_add);
     let mut finding = facts.finding(RuleName::HostBlocks, place, Some(saving));
     finding.evidence = vec![
-        Evidence::about(Measure::Waited, graph.name(node), Quantity::Time(waited_ps)),
-        Evidence::new(Measure::Count, Quantity::Count(calls.len() as u64)),
+        Evidence::about(Measure::Waited, graph.name(node), EvidenceValue::Time(waited_ps)),
+        Evidence::new(Measure::Count, EvidenceValue::Count(calls.len() as u64)),
     ];
     Ok(Verdict::Found(vec![finding]))
 }

@@ -1,17 +1,18 @@
 //! A device without work although nothing of the machine held it back: neither other work, nor
-//! another rank, nor a launch that took its time. Either nothing is known about the gap, or its host
-//! was between two calls all the time, as while it loads data.
+//! another rank, nor a launch that took its time. Either nothing is known about the gap, or its
+//! host was between two calls all the time, as while it loads data.
 //!
 //! The gaps on the critical path count. The saving is the replay without them: the launch in a gap
 //! comes when the gap begins, or its work does if it has no launch.
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, Measure, Quantity, short_name};
+use super::super::evidence::{Evidence, EvidenceValue, Measure, short_name};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::node_change::NodeChange;
@@ -101,9 +102,9 @@ fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
     let of_host = gaps.iter().filter(|part| part.kind == PathKind::Host).map(|part| part.duration_ps());
     let mut finding = facts.finding(RuleName::IdleGap, place, Some(saving));
     finding.evidence = vec![
-        Evidence::about(Measure::Idle, next.unwrap_or_default(), Quantity::Time(sum_ps(gaps))),
-        Evidence::new(Measure::Count, Quantity::Count(gaps.len() as u64)),
-        Evidence::new(Measure::OfHost, Quantity::Time(of_host.fold(0, i64::saturating_add))),
+        Evidence::about(Measure::Idle, next.unwrap_or_default(), EvidenceValue::Time(sum_ps(gaps))),
+        Evidence::new(Measure::Count, EvidenceValue::Count(gaps.len() as u64)),
+        Evidence::new(Measure::OfHost, EvidenceValue::Time(of_host.fold(0, i64::saturating_add))),
     ];
     Ok(finding)
 }
@@ -114,12 +115,12 @@ fn words(of: &Finding) -> String {
     let idle_ps = idle.map(|one| one.quantity);
     let why = match of.measured(Measure::OfHost).map(|one| one.quantity) {
         Some(host) if Some(host) == idle_ps => "its host was between two calls",
-        Some(Quantity::Time(0)) | None => "nothing says why",
+        Some(EvidenceValue::Time(0)) | None => "nothing says why",
         Some(_) => "hosts were between calls for a part of it",
     };
     let idle = of.words(Measure::Idle);
     match (of.measured(Measure::Count).map(|one| one.quantity), of.place.rank) {
-        (Some(Quantity::Count(1)), Some(rank)) => {
+        (Some(EvidenceValue::Count(1)), Some(rank)) => {
             format!("the device of rank {rank} is idle for {idle} before `{name}`; {why}")
         }
         _ => format!(

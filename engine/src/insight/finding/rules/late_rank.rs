@@ -7,11 +7,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, Measure, Quantity, short_name};
+use super::super::evidence::{Evidence, EvidenceValue, Measure, short_name};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::analysis::{Suspect, costs};
 use crate::base::{Result, upper_median};
 use crate::insight::Scenario;
@@ -94,10 +95,14 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         // A rank that is clearly later than most can cost nothing as long as another one is later.
         let is_costless = saving.low_ps < 0 || saving.middle_ps <= least_ps(facts);
         if !is_costless
-            || saving.middle_ps >= 0 && clearly_late_ps.is_some_and(|ps| of_ranks[at].sum_ps() > ps)
+            || saving.middle_ps >= -facts.part_ps(LEAST_TIME)
+                && clearly_late_ps.is_some_and(|ps| of_ranks[at].sum_ps() > ps)
         {
-            let mut finding =
-                facts.finding(RuleName::LateRank, place(facts, at, &of_ranks[at]), Some(saving));
+            let mut finding = facts.finding(
+                RuleName::LateRank,
+                place(facts, at, &of_ranks[at]),
+                Some(saving.not_negative()),
+            );
             finding.evidence = evidence(facts, at, &of_ranks[at]);
             found.push(finding);
         }
@@ -310,22 +315,22 @@ fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<Evidence> {
     const MOST_NAMES: usize = 3;
     let mut evidence = Vec::new();
     for one in of.longer.iter().take(MOST_NAMES) {
-        evidence.push(Evidence::about(Measure::LongerBy, &one.name, Quantity::Time(one.by_ps)));
-        evidence.push(Evidence::about(Measure::LongerTimes, &one.name, Quantity::Factor(one.factor)));
+        evidence.push(Evidence::about(Measure::LongerBy, &one.name, EvidenceValue::Time(one.by_ps)));
+        evidence.push(Evidence::about(Measure::LongerTimes, &one.name, EvidenceValue::Factor(one.factor)));
     }
     if !of.later.is_empty() {
         let sum_ps = of.later.iter().map(|one| one.by_ps).fold(0, i64::saturating_add);
         let graph = &facts.graph.ranks[at];
         let name = facts.name_of(graph, of.later[0].node);
-        evidence.push(Evidence::about(Measure::LaterBy, name, Quantity::Time(sum_ps)));
-        evidence.push(Evidence::new(Measure::Count, Quantity::Count(of.later.len() as u64)));
+        evidence.push(Evidence::about(Measure::LaterBy, name, EvidenceValue::Time(sum_ps)));
+        evidence.push(Evidence::new(Measure::Count, EvidenceValue::Count(of.later.len() as u64)));
     }
     let late_ps = facts.coverage.ranks[at].late_ps;
     if late_ps > 0 {
-        evidence.push(Evidence::new(Measure::RecordedLater, Quantity::Time(late_ps)));
+        evidence.push(Evidence::new(Measure::RecordedLater, EvidenceValue::Time(late_ps)));
     }
     let waited_ps = facts.report.ranks[at].root_blame_ps as i64;
-    evidence.push(Evidence::new(Measure::Waited, Quantity::Time(waited_ps)));
+    evidence.push(Evidence::new(Measure::Waited, EvidenceValue::Time(waited_ps)));
     evidence
 }
 
@@ -344,7 +349,9 @@ fn words(of: &Finding) -> String {
         let name = short_name(later.of.as_deref().unwrap_or_default());
         let by = later.quantity.words();
         reasons.push(match of.measured(Measure::Count).map(|one| one.quantity) {
-            Some(Quantity::Count(1)) | None => format!("`{name}` begins {by} later than on the other ranks"),
+            Some(EvidenceValue::Count(1)) | None => {
+                format!("`{name}` begins {by} later than on the other ranks")
+            }
             Some(count) => format!(
                 "{} slices, first of all `{name}`, begin later than on the other ranks, {by} in all",
                 count.words()

@@ -1,13 +1,14 @@
 //! A device that waits for launches: its host does not launch work as fast as the device could take
 //! it. The saving is the replay in which no work waits for its launch.
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::data_gap::DataGap;
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
-use super::super::missing::Missing;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
+use super::Rule;
 use super::idle_gap::LEAST_GAP;
-use super::{Rule, RuleName};
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::walk::{PathKind, PathPart};
@@ -28,7 +29,7 @@ const LEAST_SHARE: f64 = 0.05;
 
 fn check(facts: &Facts<'_>) -> Result<Verdict> {
     if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
-        return Ok(Verdict::CannotTell(Missing::Launches));
+        return Ok(Verdict::CannotTell(DataGap::Launches));
     }
     // A host that makes no call for long is no matter of launches: see `idle-gap`.
     let is_of_launches = |part: &&PathPart| match part.kind {
@@ -53,8 +54,8 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     };
     let mut finding = facts.finding(RuleName::LaunchBound, place, Some(saving));
     finding.evidence = vec![
-        Evidence::new(Measure::OfRun, Quantity::Share(facts.share(host_ps))),
-        Evidence::new(Measure::Count, Quantity::Count(count)),
+        Evidence::new(Measure::OfRun, EvidenceValue::Share(facts.share(host_ps))),
+        Evidence::new(Measure::Count, EvidenceValue::Count(count)),
     ];
     Ok(Verdict::Found(vec![finding]))
 }

@@ -1,6 +1,7 @@
 //! The rules, one file each: what counts as found, from which threshold on and why, and the words
 //! for it.
 
+mod capture_loss;
 mod chip_wait;
 mod exposed_communication;
 mod host_blocks;
@@ -8,41 +9,14 @@ mod idle_gap;
 mod late_rank;
 mod launch_bound;
 mod outlier_collective;
-mod recording;
 mod slow_link;
 mod slow_step;
 mod start_up;
 
 use super::facts::Facts;
+use super::rule_name::RuleName;
 use super::verdict::{Finding, Verdict};
 use crate::base::Result;
-
-/// Names of rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum RuleName {
-    /// A rank for which the others wait.
-    LateRank,
-    /// Ranks with slow transfers between them.
-    SlowLink,
-    /// Engines or queues of a chip that wait for each other.
-    ChipWait,
-    /// Communication that no work covers.
-    ExposedCommunication,
-    /// A device that waits for launches.
-    LaunchBound,
-    /// A host that waits for its device before it launches more work.
-    HostBlocks,
-    /// A device without work for no reason that is known.
-    IdleGap,
-    /// A step that takes longer than the others.
-    SlowStep,
-    /// Time before the first work.
-    StartUp,
-    /// One operation whose transfer takes much longer than those of its like.
-    OutlierCollective,
-    /// A recording that lacks parts of the run.
-    Recording,
-}
 
 /// A rule.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +27,7 @@ pub struct Rule {
     pub id: &'static str,
     /// The question that it answers.
     pub title: &'static str,
-    /// What helps.
+    /// Advice: a way to get rid of the cause.
     pub advice: &'static str,
     pub(super) check: fn(&Facts<'_>) -> Result<Verdict>,
     pub(super) words: fn(&Finding) -> String,
@@ -71,7 +45,7 @@ pub static RULES: [Rule; 11] = [
     slow_step::RULE,
     start_up::RULE,
     outlier_collective::RULE,
-    recording::RULE,
+    capture_loss::RULE,
 ];
 
 impl RuleName {
@@ -79,5 +53,13 @@ impl RuleName {
     #[must_use]
     pub fn rule(self) -> &'static Rule {
         &RULES[self as usize]
+    }
+}
+
+impl Finding {
+    /// The finding in a sentence, without its saving.
+    #[must_use]
+    pub fn text(&self) -> String {
+        (self.rule.rule().words)(self)
     }
 }

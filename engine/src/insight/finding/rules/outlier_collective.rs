@@ -3,11 +3,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName, slow_link};
+use super::{Rule, slow_link};
 use crate::analysis::job_segment::numbers;
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
@@ -78,8 +79,12 @@ fn finding(facts: &Facts<'_>, at: usize, usual_ps: i64) -> Result<Finding> {
     let kind = facts.job.signatures[one.signature as usize].kind.name();
     let name = format!("{kind} {number}");
     let evidence = vec![
-        Evidence::about(Measure::LongerBy, &name, Quantity::Time(one.transfer_ps().saturating_sub(usual_ps))),
-        Evidence::new(Measure::Usual, Quantity::Time(usual_ps)),
+        Evidence::about(
+            Measure::LongerBy,
+            &name,
+            EvidenceValue::Time(one.transfer_ps().saturating_sub(usual_ps)),
+        ),
+        Evidence::new(Measure::Usual, EvidenceValue::Time(usual_ps)),
     ];
     Ok(Finding { evidence, ..facts.finding(RuleName::OutlierCollective, place, Some(saving)) })
 }

@@ -6,11 +6,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::analysis::{Cost, LinkReport, Suspect, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
@@ -82,11 +83,11 @@ fn place(facts: &Facts<'_>, link: &LinkReport) -> Place {
 
 fn finding(facts: &Facts<'_>, link: &LinkReport, of: Finding) -> Finding {
     let name = Suspect::Link(link.group).name(facts.job);
-    let slower = Evidence::about(Measure::LongerBy, &name, Quantity::Time(link.slower_ps as i64));
+    let slower = Evidence::about(Measure::LongerBy, &name, EvidenceValue::Time(link.slower_ps as i64));
     let evidence = vec![
         slower,
-        Evidence::new(Measure::Count, Quantity::Count(link.operations)),
-        Evidence::new(Measure::Waited, Quantity::Time((link.root_blame_ps + link.excess_ps) as i64)),
+        Evidence::new(Measure::Count, EvidenceValue::Count(link.operations)),
+        Evidence::new(Measure::Waited, EvidenceValue::Time((link.root_blame_ps + link.excess_ps) as i64)),
     ];
     Finding { evidence, ..of }
 }

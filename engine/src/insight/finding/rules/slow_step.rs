@@ -1,12 +1,13 @@
 //! A step that takes longer than the others. The saving is the time by which it is longer than the
 //! median step, give or take the usual deviation.
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::data_gap::DataGap;
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
-use super::super::missing::Missing;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::{Result, lower_median, upper_median};
 use crate::insight::Bracket;
 
@@ -46,7 +47,7 @@ impl BoundedStep {
 fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let steps = steps(facts);
     if steps.len() < LEAST_STEPS {
-        return Ok(Verdict::CannotTell(Missing::Steps));
+        return Ok(Verdict::CannotTell(DataGap::Steps));
     }
     let lengths_ps: Vec<i64> = steps.iter().map(|step| step.duration_ps()).collect();
     let is_few = steps.len() < FEW;
@@ -69,8 +70,8 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         let place = Place::of_span(step.start_ps, step.end_ps);
         let mut finding = facts.finding(RuleName::SlowStep, place, Some(saving));
         finding.evidence = vec![
-            Evidence::about(Measure::LongerBy, &step.number.to_string(), Quantity::Time(by_ps)),
-            Evidence::new(Measure::Usual, Quantity::Time(usual_ps)),
+            Evidence::about(Measure::LongerBy, &step.number.to_string(), EvidenceValue::Time(by_ps)),
+            Evidence::new(Measure::Usual, EvidenceValue::Time(usual_ps)),
         ];
         found.push(finding);
     }

@@ -1,14 +1,15 @@
 //! Time before the first work: the run has begun, and its devices have nothing to do yet.
 //!
-//! The run begins with the first work of a device. Where that is a single instruction, and nothing
+//! The run begins with the first work of a device. If that is a single instruction, and nothing
 //! follows for a long time, the run waits for its input or for its program. The saving is between
 //! nothing and all of that time: a part of it is needed once.
 
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::Result;
 use crate::insight::Bracket;
 
@@ -35,8 +36,8 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let place = Place::of_span(first_ps, begin_ps);
     let mut finding = facts.finding(RuleName::StartUp, place, Some(saving));
     finding.evidence = vec![
-        Evidence::new(Measure::Idle, Quantity::Time(idle_ps)),
-        Evidence::new(Measure::OfRun, Quantity::Share(facts.share(idle_ps))),
+        Evidence::new(Measure::Idle, EvidenceValue::Time(idle_ps)),
+        Evidence::new(Measure::OfRun, EvidenceValue::Share(facts.share(idle_ps))),
     ];
     Ok(Verdict::Found(vec![finding]))
 }

@@ -1,6 +1,6 @@
 //! Rules about several ranks.
 
-use super::super::{Measure, Missing, Place, Quantity, RuleName, Verdict};
+use super::super::{DataGap, EvidenceValue, Measure, Place, RuleName, Verdict};
 use super::Analysed;
 use super::stage::{Cause, RANKS, US, job};
 
@@ -28,7 +28,7 @@ fn a_rank_is_late_because_its_work_takes_longer() {
     let found = job(&causes).found(RuleName::LateRank);
     let longer = found.measured(Measure::LongerTimes).unwrap();
     assert_eq!(longer.of.as_deref(), Some("gemm"));
-    assert!(matches!(longer.quantity, Quantity::Factor(times) if (times - 1.2).abs() < 0.02));
+    assert!(matches!(longer.quantity, EvidenceValue::Factor(times) if (times - 1.2).abs() < 0.02));
     assert!(found.text().starts_with("rank 5 is late: `gemm` takes 1.2"), "{}", found.text());
 }
 
@@ -90,7 +90,7 @@ fn a_recording_that_lacks_parts_is_told_with_its_shares() {
         let Verdict::Found(found) = of.verdict(RuleName::Recording) else { panic!("nothing found") };
         let found = found.into_iter().find(|one| one.place.rank == rank).unwrap();
         match found.measured(measure).unwrap().quantity {
-            Quantity::Share(share) => share,
+            EvidenceValue::Share(share) => share,
             other => panic!("{other:?}"),
         }
     };
@@ -105,11 +105,11 @@ fn a_recording_that_lacks_parts_is_told_with_its_shares() {
 #[test]
 fn nobody_tells_whether_an_absent_rank_is_late() {
     let of = job(&[Cause::MoreRanks]);
-    let missing = Missing::Ranks { recorded: 8, world: 9 };
+    let missing = DataGap::Ranks { recorded: 8, world: 9 };
     for rule in [RuleName::LateRank, RuleName::SlowLink, RuleName::OutlierCollective] {
         assert_eq!(of.verdict(rule), Verdict::CannotTell(missing), "{rule:?}");
     }
-    // What is found is found.
+    // A finding stays one.
     let of = job(&[Cause::MoreRanks, Cause::SlowRank(5, 0.2)]);
     assert_eq!(of.found(RuleName::LateRank).place.rank, Some(5));
 }

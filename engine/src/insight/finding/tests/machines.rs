@@ -1,6 +1,6 @@
 //! Rules about one machine: its host, its queues, and its time without work.
 
-use super::super::{Missing, RuleName, Verdict};
+use super::super::{DataGap, RuleName, Verdict};
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::Cancel;
@@ -41,7 +41,7 @@ fn a_device_waits_for_launches() {
     let saving = found.saving.unwrap();
     assert!((saving.middle_ps - 99 * 39 * US).abs() < 200 * US, "{saving:?}");
     assert_eq!(machine(&launched(100, 105, 100)).verdict(RuleName::LaunchBound), Verdict::Nothing);
-    assert_eq!(machine(&busy(9)).verdict(RuleName::LaunchBound), Verdict::CannotTell(Missing::Launches));
+    assert_eq!(machine(&busy(9)).verdict(RuleName::LaunchBound), Verdict::CannotTell(DataGap::Launches));
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_host_waits_for_its_device() {
     assert_eq!(found.place.rank, Some(0));
     assert!(found.text().contains("20 calls"), "{}", found.text());
     assert_eq!(machine(&launched(9, 105, 100)).verdict(RuleName::HostBlocks), Verdict::Nothing);
-    assert_eq!(machine(&busy(9)).verdict(RuleName::HostBlocks), Verdict::CannotTell(Missing::Launches));
+    assert_eq!(machine(&busy(9)).verdict(RuleName::HostBlocks), Verdict::CannotTell(DataGap::Launches));
 }
 
 #[test]
@@ -124,5 +124,5 @@ fn an_engine_waits_for_another_one() {
 
 #[test]
 fn steps_are_not_known_without_marks() {
-    assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Verdict::CannotTell(Missing::Steps));
+    assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Verdict::CannotTell(DataGap::Steps));
 }

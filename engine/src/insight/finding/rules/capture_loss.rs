@@ -2,11 +2,12 @@
 //! cause.
 
 use super::super::coverage::RankCoverage;
-use super::super::evidence::{Evidence, Measure, Quantity};
+use super::super::evidence::{Evidence, EvidenceValue, Measure};
 use super::super::facts::Facts;
 use super::super::place::Place;
+use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
-use super::{Rule, RuleName};
+use super::Rule;
 use crate::base::Result;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,11 +29,11 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     }
     let mut whole = facts.finding(RuleName::Recording, Place::default(), None);
     whole.evidence = vec![
-        Evidence::new(Measure::RecordedTime, Quantity::Share(coverage.of_own_time())),
-        Evidence::new(Measure::RecordedCalls, Quantity::Share(coverage.of_own_calls())),
+        Evidence::new(Measure::RecordedTime, EvidenceValue::Share(coverage.of_own_time())),
+        Evidence::new(Measure::RecordedCalls, EvidenceValue::Share(coverage.of_own_calls())),
     ];
     if coverage.absent_ranks() > 0 {
-        let absent = Quantity::Count(coverage.absent_ranks().into());
+        let absent = EvidenceValue::Count(coverage.absent_ranks().into());
         whole.evidence.push(Evidence::new(Measure::AbsentRanks, absent));
     }
     let is_short =
@@ -40,11 +41,11 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let of_rank = |rank: &RankCoverage| {
         let mut finding = facts.finding(RuleName::Recording, Place::of_rank(rank.rank), None);
         finding.evidence = vec![
-            Evidence::new(Measure::RecordedTime, Quantity::Share(rank.time)),
-            Evidence::new(Measure::RecordedCalls, Quantity::Share(rank.of_calls())),
+            Evidence::new(Measure::RecordedTime, EvidenceValue::Share(rank.time)),
+            Evidence::new(Measure::RecordedCalls, EvidenceValue::Share(rank.of_calls())),
         ];
         if rank.late_ps > 0 {
-            finding.evidence.push(Evidence::new(Measure::RecordedLater, Quantity::Time(rank.late_ps)));
+            finding.evidence.push(Evidence::new(Measure::RecordedLater, EvidenceValue::Time(rank.late_ps)));
         }
         finding
     };
@@ -62,7 +63,7 @@ fn words(of: &Finding) -> String {
     if of.measured(Measure::RecordedLater).is_some() {
         text.push_str(&format!("; it begins {} late", of.words(Measure::RecordedLater)));
     }
-    if let Some(Quantity::Count(absent)) = of.measured(Measure::AbsentRanks).map(|one| one.quantity) {
+    if let Some(EvidenceValue::Count(absent)) = of.measured(Measure::AbsentRanks).map(|one| one.quantity) {
         let noun = if absent == 1 { "rank is" } else { "ranks are" };
         text.push_str(&format!("; {absent} {noun} not in the profile"));
     }

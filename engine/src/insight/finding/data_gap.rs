@@ -1,10 +1,10 @@
-//! Missing data: why a rule cannot tell.
+//! DataGap data: why a rule cannot tell.
 
 use super::evidence::percent;
 
 /// The data that a rule would need.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Missing {
+pub enum DataGap {
     /// Ranks of the job that the profile does not have.
     Ranks {
         /// Ranks of the profile.
@@ -35,7 +35,7 @@ pub enum Missing {
     Dependences,
 }
 
-impl Missing {
+impl DataGap {
     /// The data in words, with what would help.
     #[must_use]
     pub fn words(self) -> String {

@@ -1,0 +1,38 @@
+//! All rules, asked one after the other.
+
+use super::facts::Facts;
+use super::rule_name::RuleName;
+use super::rules::RULES;
+use super::verdict::{Finding, RuleVerdict, Verdict};
+use crate::base::Result;
+
+/// The answers of all rules, those with the largest saving first, then those without, then those
+/// that found nothing and those that cannot tell.
+pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
+    let mut all = Vec::with_capacity(RULES.len());
+    for rule in &RULES {
+        facts.cancel.check()?;
+        let verdict = verdict_of(facts, rule.name)?;
+        all.push(RuleVerdict { rule: rule.name, verdict });
+    }
+    let rank = |one: &RuleVerdict| match &one.verdict {
+        Verdict::Found(found) => (0, std::cmp::Reverse(found.iter().map(saving_ps).max().unwrap_or(0))),
+        Verdict::CannotTell(_) => (1, std::cmp::Reverse(0)),
+        Verdict::Nothing => (2, std::cmp::Reverse(0)),
+    };
+    all.sort_by_key(rank);
+    Ok(all)
+}
+
+/// The answer of one rule, the largest saving first.
+pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Verdict> {
+    let mut verdict = (rule.rule().check)(facts)?;
+    if let Verdict::Found(found) = &mut verdict {
+        found.sort_by_key(|one| std::cmp::Reverse(saving_ps(one)));
+    }
+    Ok(verdict)
+}
+
+fn saving_ps(of: &Finding) -> i64 {
+    of.saving.map_or(i64::MIN, |saving| saving.middle_ps)
+}
