@@ -8,7 +8,7 @@ use super::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use super::{Edit, Prediction, Predictions, Replayed, Scenario, replay};
 use crate::analysis::Job;
 use crate::exec::Cancel;
-use crate::model::rank_work::NO_LAUNCH;
+use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
     Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
 };
@@ -36,7 +36,7 @@ fn work_of(slices: &[Drawn]) -> RankWork {
         let known = work.names.iter().find(|(_, of)| *of == name).map(|(number, _)| *number);
         let number_of_name = known.unwrap_or(u32::try_from(work.names.len()).unwrap());
         work.names.insert(number_of_name, name.to_owned());
-        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name: number_of_name };
+        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name: number_of_name, layer: NO_LAYER };
         let place = work.classes.iter().position(|one| *one == class);
         let class = place.unwrap_or_else(|| {
             work.classes.push(class);

@@ -2,7 +2,7 @@
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::JobGraph;
-use nprof_engine::makers::{CallIds, work};
+use nprof_engine::makers::{CallIds, source_line, work};
 use nprof_engine::model::RankWork;
 use nprof_engine::native::AllCores;
 
@@ -30,4 +30,16 @@ pub fn replayable(profile: &Profile, cancel: Cancel<'_>) -> Result<Replayable, A
     let works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
     let graph = JobGraph::new(&analysed.job, &analysed.report, works, cancel).map_err(failed)?;
     Ok(Replayable { analysed, graph })
+}
+
+/// The lines of source of rows of a rank, for those that the trace states them for.
+pub fn source_lines(
+    profile: &Profile,
+    rank: u32,
+    rows: &[u32],
+) -> Result<Vec<Option<String>>, AnalysisError> {
+    let Some(file) = profile.manifest.ranks.iter().find(|file| file.rank == rank) else {
+        return Ok(vec![None; rows.len()]);
+    };
+    of_segment(profile, file, |segment| rows.iter().map(|row| source_line(segment, *row)).collect())
 }

@@ -73,8 +73,6 @@ pub(super) fn head(profile: &Profile, shown: usize, total: usize) -> Map<String,
 pub(super) fn name_of(graph: &JobGraph, party: &Party) -> String {
     match party {
         Party::Rank(at) => format!("rank {}", graph.ranks[*at as usize].rank),
-        Party::Queue { rank, queue } => {
-            graph.ranks[*rank as usize].work.queue_names[*queue as usize].trim().to_owned()
-        }
+        Party::Queue { rank, queue } => graph.ranks[*rank as usize].work.party(*queue).to_owned(),
     }
 }
