@@ -14,6 +14,8 @@ mod node_change;
 mod prediction;
 mod replay;
 mod scenario;
+#[cfg(test)]
+mod stated_tests;
 mod sweep;
 #[cfg(test)]
 mod tests;

@@ -13,14 +13,14 @@ use crate::model::{
     Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
 };
 
-const US: i64 = 1_000_000;
+pub(super) const US: i64 = 1_000_000;
 
 /// A slice for a test: its queue, name, start and end in microseconds. Queue 9 is the host's.
 #[derive(Debug, Clone, Copy)]
-struct Drawn(u32, &'static str, i64, i64);
+pub(super) struct Drawn(pub(super) u32, pub(super) &'static str, pub(super) i64, pub(super) i64);
 
 /// The work of these slices. A slice of the host launches the next one of a device.
-fn work_of(slices: &[Drawn]) -> RankWork {
+pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
     let mut work = RankWork::default();
     let mut launch = NO_LAUNCH;
     for (row, &Drawn(number, name, start, end)) in (0..).zip(slices) {
@@ -65,7 +65,11 @@ fn work_of(slices: &[Drawn]) -> RankWork {
 
 /// A job of ranks. All slices named `sync` with the same place among these meet.
 fn job_of(of_ranks: &[&[Drawn]]) -> JobGraph {
-    let works: Vec<RankWork> = of_ranks.iter().map(|slices| work_of(slices)).collect();
+    job_of_works(of_ranks.iter().map(|slices| work_of(slices)).collect())
+}
+
+/// A job of ranks with these works.
+pub(super) fn job_of_works(works: Vec<RankWork>) -> JobGraph {
     let calls_of = |work: &RankWork| {
         let named = |node: &WorkNode| work.name(work.classes[node.class as usize].name) == Some("sync");
         let calls = (0_u32..).zip(&work.nodes).filter(|(_, node)| named(node));
@@ -86,7 +90,7 @@ fn job_of(of_ranks: &[&[Drawn]]) -> JobGraph {
     JobGraph { ranks: ranks(numbers, works, calls, Cancel::NEVER).unwrap(), meetings, ..JobGraph::default() }
 }
 
-fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
+pub(super) fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
     let edits: Vec<Edit> = edits.iter().map(|edit| edit.parse().unwrap()).collect();
     let scenario = Scenario::new(of, &Job::default(), &edits).unwrap();
     Predictions::of(of, Cancel::NEVER).unwrap().under(&scenario, Cancel::NEVER).unwrap()
@@ -176,7 +180,7 @@ fn calls_in_other_orders_are_cut() {
 }
 
 /// The parts of the critical path: name, kind, length in microseconds.
-fn path_of(of: &JobGraph) -> Vec<(&str, PathKind, i64)> {
+pub(super) fn path_of(of: &JobGraph) -> Vec<(&str, PathKind, i64)> {
     let path = CriticalPath::of(&JobEdges::of(of, Cancel::NEVER).unwrap());
     let part = |part: &PathPart| {
         let work = &of.ranks[part.rank as usize].work;
@@ -237,7 +241,7 @@ fn waits_name_whom_they_were_for_and_who_ran_meanwhile() {
 }
 
 /// Works of ranks that run one slice after the other on each of three queues, and meet.
-fn any_slices() -> impl Strategy<Value = Vec<Drawn>> {
+pub(super) fn any_slices() -> impl Strategy<Value = Vec<Drawn>> {
     let name = prop_oneof![Just("gemm"), Just("add"), Just("sync")];
     let step = (0..4_u32, name, 0..30_i64, 0..60_i64);
     prop::collection::vec(step, 1..40).prop_map(|steps| {

@@ -16,7 +16,7 @@ use super::graph::{MeetingCall, RankGraph};
 use super::walk::{JobEdges, PathKind, PathPart, WalkPlace};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
-use crate::model::stated_edge::{NO_OBJECT, NOBODY};
+use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
 use crate::model::{MachineSide, NodePoint, RankWork, StatedEdge};
 
 /// The reason of a wait.
@@ -109,8 +109,8 @@ pub struct LongestWait {
     pub node: u32,
     /// Position of the awaited node, if it is known.
     pub awaited: Option<u32>,
-    /// Position of the semaphore in [`RankWork::objects`], if one was awaited.
-    pub object: Option<u32>,
+    /// Position of the semaphore in [`RankWork::semaphores`], if one was awaited.
+    pub semaphore: Option<u32>,
     /// Its part of the row, in picoseconds.
     pub wait_ps: i64,
 }
@@ -151,7 +151,7 @@ pub fn waits(edges: &JobEdges<'_>, at: u32, cancel: Cancel<'_>) -> Result<Vec<Wa
         let start_ps = graph.work.nodes[*node as usize].start_ps;
         if let Some(kind) = WaitKind::of(edge.kind) {
             let of = sums.of_edge(*node, NodePoint::End, kind, edge);
-            sums.wait(of, Some(sums.place(edge)), start_ps..edge.free_ps);
+            sums.wait(of, sums.place(edge), start_ps..edge.free_ps);
         }
     }
     Ok(sums.finish())
@@ -163,6 +163,11 @@ fn parties(work: &RankWork) -> Vec<u32> {
     (0..narrow(work.queues.len())).map(|at| *first.entry(work.party(at)).or_insert(at)).collect()
 }
 
+/// The edge up to the change that it states.
+fn edge_of(stated: &StatedEdge) -> GraphEdge {
+    GraphEdge { from: stated.from, kind: EdgeKind::of(stated.reason), free_ps: stated.met_ps }
+}
+
 /// A wait, without its time.
 #[derive(Debug, Clone)]
 struct WaitOf {
@@ -171,7 +176,7 @@ struct WaitOf {
     kind: WaitKind,
     node: u32,
     awaited_node: Option<u32>,
-    object: Option<u32>,
+    semaphore: Option<u32>,
 }
 
 struct WaitSums<'e, 'g> {
@@ -194,22 +199,18 @@ impl<'g> WaitSums<'_, 'g> {
         Party::Queue { rank: self.rank, queue: self.parties[queue as usize] }
     }
 
-    /// The place from which a walk leads on behind an edge.
-    fn place(&self, edge: &GraphEdge) -> WalkPlace {
-        WalkPlace { rank: self.rank, node: edge.from, time_ps: edge.free_ps }
+    /// The place from which a walk leads on behind an edge, if somebody is known there.
+    fn place(&self, edge: &GraphEdge) -> Option<WalkPlace> {
+        let place = WalkPlace { rank: self.rank, node: edge.from, time_ps: edge.free_ps };
+        Some(place).filter(|_| edge.from != NOBODY)
     }
 
     fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> WaitOf {
         let mut stated = self.graph().stated.to(node, at).filter(|stated| stated.from == edge.from);
-        let object = stated.find_map(|stated| Some(stated.object).filter(|of| *of != NO_OBJECT));
-        WaitOf {
-            waiter: self.queue_of(node),
-            awaited: Some(self.queue_of(edge.from)),
-            kind,
-            node,
-            awaited_node: Some(edge.from),
-            object,
-        }
+        let semaphore = stated.find_map(|stated| Some(stated.semaphore).filter(|of| *of != NO_SEMAPHORE));
+        let awaited_node = Some(edge.from).filter(|from| *from != NOBODY);
+        let awaited = awaited_node.map(|from| self.queue_of(from));
+        WaitOf { waiter: self.queue_of(node), awaited, kind, node, awaited_node, semaphore }
     }
 
     /// Adds the waits before a node: those that the recording measured, and the idle time of its
@@ -219,15 +220,14 @@ impl<'g> WaitSums<'_, 'g> {
         let idle = ended_ps.map_or(start_ps, |ended_ps| ended_ps.min(start_ps))..start_ps;
         let edge = self.edges.ranks[self.rank as usize].starts[node as usize];
         if let Some((stated, since_ps)) = self.measured(node) {
-            let edge =
-                GraphEdge { from: stated.from, kind: EdgeKind::of(stated.reason), free_ps: stated.met_ps };
+            let edge = edge_of(stated);
             let waited = since_ps..stated.met_ps.max(since_ps);
             // The queue can wait while it still works on what came before.
             let covered_ps = idle.end.min(waited.end).saturating_sub(idle.start.max(waited.start)).max(0);
             self.rest(idle.end.saturating_sub(idle.start).saturating_sub(covered_ps));
             if let Some(kind) = WaitKind::of(edge.kind) {
                 let of = self.of_edge(node, NodePoint::Start, kind, &edge);
-                self.wait(of, Some(self.place(&edge)), waited);
+                self.wait(of, self.place(&edge), waited);
             }
             return;
         }
@@ -238,28 +238,24 @@ impl<'g> WaitSums<'_, 'g> {
         let free_ps = edge.free_ps.min(start_ps);
         self.rest(start_ps.saturating_sub(free_ps.max(idle.start)));
         let of = self.of_edge(node, NodePoint::Start, kind, &edge);
-        self.wait(of, Some(WalkPlace { time_ps: free_ps, ..self.place(&edge) }), idle.start..free_ps);
+        self.wait(of, self.place(&GraphEdge { free_ps, ..edge }), idle.start..free_ps);
     }
 
-    /// The wait before a node that the recording measured, for a known author, with its begin.
+    /// The wait before a node that the recording measured, with its begin.
     fn measured(&self, node: u32) -> Option<(&'g StatedEdge, i64)> {
-        let known = self.graph().stated.to(node, NodePoint::Start).filter(|edge| edge.from != NOBODY);
-        let measured = known.filter_map(|edge| Some((edge, edge.since_ps?)));
+        let stated = self.graph().stated.to(node, NodePoint::Start);
+        let measured = stated.filter_map(|edge| Some((edge, edge.since_ps?)));
         measured.max_by_key(|(edge, _)| edge.met_ps)
     }
 
-    /// Adds the waits of a node for changes whose author is not known.
+    /// Adds the wait of the end of a node for a change whose author is not known.
     fn unknown_author(&mut self, node: u32) {
-        let graph = self.graph();
-        let of = &graph.work.nodes[node as usize];
-        for (point, since_ps) in [(NodePoint::Start, None), (NodePoint::End, Some(of.start_ps))] {
-            for edge in graph.stated.to(node, point).filter(|edge| edge.from == NOBODY) {
-                let Some(since_ps) = edge.since_ps.or(since_ps) else { continue };
-                let object = Some(edge.object).filter(|object| *object != NO_OBJECT);
-                let waiter = self.queue_of(node);
-                let kind = WaitKind::Semaphore;
-                let of = WaitOf { waiter, awaited: None, kind, node, awaited_node: None, object };
-                self.wait(of, None, since_ps..edge.met_ps);
+        let start_ps = self.graph().work.nodes[node as usize].start_ps;
+        let stated = self.graph().stated.to(node, NodePoint::End).filter(|edge| edge.from == NOBODY);
+        for edge in stated.map(edge_of) {
+            if let Some(kind) = WaitKind::of(edge.kind) {
+                let of = self.of_edge(node, NodePoint::End, kind, &edge);
+                self.wait(of, None, start_ps..edge.free_ps);
             }
         }
     }
@@ -279,7 +275,7 @@ impl<'g> WaitSums<'_, 'g> {
             kind: WaitKind::Operation,
             node: call.node,
             awaited_node: None,
-            object: None,
+            semaphore: None,
         };
         self.wait(of, Some(from), since_ps..awaited.start_ps);
     }
@@ -301,9 +297,9 @@ impl<'g> WaitSums<'_, 'g> {
         if wait_ps <= 0 {
             return;
         }
-        let WaitOf { waiter, awaited, kind, node, awaited_node, object } = of.clone();
+        let WaitOf { waiter, awaited, kind, node, awaited_node, semaphore } = of.clone();
         let key = WaitRowKey { waiter, awaited, kind, root };
-        let longest = LongestWait { node, awaited: awaited_node, object, wait_ps };
+        let longest = LongestWait { node, awaited: awaited_node, semaphore, wait_ps };
         let (sum_ps, known) = self.rows.entry(key).or_insert((0, longest));
         *sum_ps = sum_ps.saturating_add(wait_ps);
         if known.wait_ps < wait_ps {

@@ -41,7 +41,7 @@ impl PathKind {
     #[must_use]
     pub fn plural(self) -> &'static str {
         match self {
-            Self::Work => "work of devices",
+            Self::Work => "work",
             Self::Transfer => "transfers",
             Self::Call => "calls of hosts",
             Self::Host => "hosts between calls",

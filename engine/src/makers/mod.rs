@@ -155,6 +155,12 @@ pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWo
     makers!(function_of_maker, work, segment: B)(segment, cancel)
 }
 
+/// The work of a rank without a device: the operators of its threads, and its calls in operations,
+/// whose rows are `calls`.
+pub fn host_work<B: Bytes>(segment: &Segment<B>, calls: &[u32], cancel: Cancel<'_>) -> Result<RankWork> {
+    kineto::host_work::read(segment, calls, cancel)
+}
+
 /// The file and line of source that a row of a rank comes from, if its trace states them.
 pub fn source_line<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
     makers!(function_of_maker, source, segment: B)(segment, row)

@@ -30,7 +30,7 @@ pub use flow::{Bind, FlowPhase, FlowPoint};
 pub(crate) use names::hash_of;
 pub use names::{NameId, Names};
 pub use rank::RankInfo;
-pub use rank_work::{RankWork, WorkClass, WorkNode, WorkQueue};
+pub use rank_work::{RankWork, WorkClass, WorkNode, WorkQueue, WorkSemaphore};
 pub use role::{EngineKind, Identity, MachineSide, Role};
 pub use schedule::{Schedule, ScheduledSlice};
 pub use side_tables::{SideTables, ValueTable};

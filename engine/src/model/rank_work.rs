@@ -56,8 +56,18 @@ pub struct WorkQueue {
     pub lane: u32,
     /// The part of the machine that the track shows.
     pub identity: Identity,
-    /// The side of the machine on which the nodes run.
+    /// The side of the machine on which the nodes run. The threads of a job without a device are
+    /// its device.
     pub side: MachineSide,
+}
+
+/// A semaphore that work waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkSemaphore {
+    /// Its number.
+    pub number: u32,
+    /// Its name for people, with the number.
+    pub name: String,
 }
 
 /// The work of a rank, in the order of starts.
@@ -82,8 +92,8 @@ pub struct RankWork {
     pub is_stated: Vec<bool>,
     /// Edges that the recording states, by node.
     pub edges: Vec<StatedEdge>,
-    /// Names of the semaphores of edges.
-    pub objects: Vec<String>,
+    /// The semaphores of edges.
+    pub semaphores: Vec<WorkSemaphore>,
     /// Counts of the waits that the recording states.
     pub waits: WaitCounts,
     /// The names of the classes and layers by their numbers.
@@ -108,6 +118,12 @@ impl RankWork {
     pub fn party(&self, queue: u32) -> &str {
         let names = if self.parties.is_empty() { &self.queue_names } else { &self.parties };
         names.get(queue as usize).map_or("", |name| name.trim())
+    }
+
+    /// Whether any work ran on a device.
+    #[must_use]
+    pub fn has_device(&self) -> bool {
+        self.queues.iter().any(|queue| queue.side == MachineSide::Device)
     }
 
     /// Whether the recording states all that the work of a queue waits for.

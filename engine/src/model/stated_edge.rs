@@ -3,8 +3,8 @@
 
 /// [`StatedEdge::from`] if nobody is known.
 pub const NOBODY: u32 = u32::MAX;
-/// [`StatedEdge::object`] without an object.
-pub const NO_OBJECT: u32 = u32::MAX;
+/// [`StatedEdge::semaphore`] without an semaphore.
+pub const NO_SEMAPHORE: u32 = u32::MAX;
 
 /// A point of a piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,8 +62,8 @@ pub struct StatedEdge {
     pub reason: EdgeReason,
     /// The origin.
     pub certainty: Certainty,
-    /// Position of the semaphore in [`super::RankWork::objects`], or [`NO_OBJECT`].
-    pub object: u32,
+    /// Position of the semaphore in [`super::RankWork::semaphores`], or [`NO_SEMAPHORE`].
+    pub semaphore: u32,
     /// Time from which on the node waited, in picoseconds. `None` if the recording does not state
     /// it.
     pub since_ps: Option<i64>,

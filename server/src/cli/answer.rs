@@ -52,7 +52,8 @@ impl RowLimit {
 pub(super) fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
     anyhow::ensure!(
         !of.graph.is_empty(),
-        "the profile has no kernels, transfers or instructions of a device, which this question needs"
+        "the profile has no work: no kernels, transfers or instructions of a device, and no operators \
+         of threads"
     );
     Ok(of)
 }

@@ -181,7 +181,10 @@ impl<'g> LongestNames<'g> {
         let node = &rank.work.nodes[longest.node as usize];
         let awaited = longest.awaited.map(|awaited| &rank.work.nodes[awaited as usize]);
         Self {
-            semaphore: longest.object.and_then(|of| rank.work.objects.get(of as usize)).map(String::as_str),
+            semaphore: longest
+                .semaphore
+                .and_then(|of| rank.work.semaphores.get(of as usize))
+                .map(|of| of.name.as_str()),
             instruction: Some(rank.name(node)),
             layer: rank.layer(node),
             row: rank.row_of(longest.node),

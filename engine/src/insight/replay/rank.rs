@@ -2,7 +2,7 @@
 
 use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
-use super::time::{LOOSE, MIDDLE, ReplayTime, STRICT};
+use super::time::{LOOSE, MIDDLE, NEVER, ReplayTime, STRICT};
 use crate::base::narrow;
 use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
 use crate::insight::scenario::{Scenario, scaled};
@@ -125,7 +125,7 @@ impl<'g> RankReplay<'g> {
         let node = &self.graph.work.nodes[at];
         let class = self.graph.classes[node.class as usize];
         let mut time = match class.side {
-            MachineSide::Device => self.start_on_device(at, node),
+            MachineSide::Device => self.start_on_device(at, node, job.scenario),
             MachineSide::Host => self.start_on_host(node),
         };
         if let Some(change) = job.scenario.change(self.at, at) {
@@ -153,7 +153,7 @@ impl<'g> RankReplay<'g> {
         }
     }
 
-    fn start_on_device(&self, at: usize, node: &WorkNode) -> ReplayTime {
+    fn start_on_device(&self, at: usize, node: &WorkNode, scenario: &Scenario) -> ReplayTime {
         let class = &self.graph.classes[node.class as usize];
         let queue = class.queue as usize;
         let mut after = self.queues[queue].ended;
@@ -175,7 +175,7 @@ impl<'g> RankReplay<'g> {
             after = after.later(self.host[launch as usize].plus(self.graph.latencies_ps[queue]));
         }
         for edge in self.graph.stated.to(narrow(at), NodePoint::Start) {
-            after = after.later(self.source(edge));
+            after = self.behind(after, edge, scenario);
         }
         after.followed_by(node.start_ps)
     }
@@ -189,11 +189,20 @@ impl<'g> RankReplay<'g> {
         }
     }
 
+    /// A time that also waits for a stated edge. In the new run nobody waits for a semaphore that is
+    /// ignored.
+    fn behind(&self, after: ReplayTime, edge: &StatedEdge, scenario: &Scenario) -> ReplayTime {
+        let both = after.later(self.source(edge));
+        let is_ignored = scenario.ignores(&self.graph.work, edge.semaphore);
+        // Something must tell when the work would have started.
+        if is_ignored && after.new != NEVER { ReplayTime { new: after.new, ..both } } else { both }
+    }
+
     /// The time up to which the end of a node waits, if the recording states it.
-    fn awaited_end(&self, at: u32, started: ReplayTime) -> Option<ReplayTime> {
+    fn awaited_end(&self, at: u32, started: ReplayTime, scenario: &Scenario) -> Option<ReplayTime> {
         let mut sources = self.graph.stated.to(at, NodePoint::End).peekable();
         sources.peek()?;
-        Some(sources.fold(started, |after, edge| after.later(self.source(edge))))
+        Some(sources.fold(started, |after, edge| self.behind(after, edge, scenario)))
     }
 
     /// The start of a call of the host. A launch that is ahead comes as soon as its thread can, the
@@ -243,7 +252,7 @@ impl<'g> RankReplay<'g> {
         if class.waits {
             return Some(started.later(self.ended).followed_by(node.end_ps()));
         }
-        if let Some(after) = self.awaited_end(at, started) {
+        if let Some(after) = self.awaited_end(at, started, job.scenario) {
             let rest_ps = node.end_ps().saturating_sub(after.old[MIDDLE]).max(0);
             let longer_ps = scaled(rest_ps, factor).saturating_sub(rest_ps);
             return Some(after.followed_by(node.end_ps()).shifted(longer_ps));

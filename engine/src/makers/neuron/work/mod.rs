@@ -14,6 +14,8 @@ mod order;
 mod packet;
 mod party;
 mod semaphore;
+#[cfg(test)]
+mod tests;
 mod transfer;
 
 use crate::base::Result;

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::instruction::OrderedInstruction;
-use crate::model::stated_edge::NO_OBJECT;
+use crate::model::stated_edge::NO_SEMAPHORE;
 use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge};
 
 /// Adds the edges of an engine's order that no line has: to the start of an instruction from the
@@ -57,7 +57,7 @@ fn edge(
         from_point,
         reason: EdgeReason::Order,
         certainty: Certainty::Recorded,
-        object: NO_OBJECT,
+        semaphore: NO_SEMAPHORE,
         since_ps: None,
         met_ps: if at == NodePoint::Start { of.start_ps } else { of.end_ps },
     }

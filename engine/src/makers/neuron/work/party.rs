@@ -17,8 +17,8 @@ pub(super) fn names<B: Bytes>(segment: &Segment<B>, work: &RankWork) -> Vec<Stri
     for edge in work.edges.iter().filter(|edge| edge.reason == EdgeReason::Transfer) {
         let node = work.nodes.get(edge.from as usize);
         let queue = node.map(|node| work.queue_of(node)).filter(|queue| queue.identity.role == Role::Queue);
-        let object = work.objects.get(edge.object as usize);
-        let name = object.and_then(|name| Some(name.split_once(" (")?.1.split_once(')')?.0));
+        let semaphore = work.semaphores.get(edge.semaphore as usize);
+        let name = semaphore.and_then(|of| Some(of.name.split_once(" (")?.1.split_once(')')?.0));
         if let (Some(queue), Some(name)) = (queue, name) {
             by_semaphore.entry(group_of(queue)).or_insert(name);
         }

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrow::WorkArrows;
 use super::history::{SemaphoreChange, SemaphoreHistories, SemaphoreKey};
-use super::instruction::{CompletedTransfer, EngineKey, InstructionReader, SemaphoreWait};
+use super::instruction::{CompletedTransfer, InstructionReader, SemaphoreWait};
 use super::packet::PacketReader;
 use super::transfer::{ChangeAuthor, SemaphoreWrites};
 use super::{history, order};
@@ -13,8 +13,10 @@ use crate::exec::Cancel;
 use crate::makers::neuron::schema::METADATA;
 use crate::makers::rows::{cell, named};
 use crate::makers::work_reader::WorkReader;
-use crate::model::stated_edge::{NO_OBJECT, NOBODY};
-use crate::model::{Certainty, EdgeReason, NodePoint, Role, StatedEdge, TrackId, WaitCounts, WorkQueue};
+use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
+use crate::model::{
+    Certainty, EdgeReason, NodePoint, Role, StatedEdge, TrackId, WaitCounts, WorkQueue, WorkSemaphore,
+};
 use crate::segment::{Bytes, Segment};
 
 /// Cycles after which the device's count of the time that an instruction waited begins again.
@@ -23,7 +25,7 @@ const COUNTED_CYCLES: f64 = 65_536.0;
 const DISPATCH_PS: i64 = 70_000;
 /// Part of a turn of the count that its rounding can take.
 const OF_A_TURN: f64 = 0.05;
-/// Share of an engine's waits that must have their change for the recording to state all of them,
+/// Share of a core's waits that must have their change for the recording to state all of them,
 /// as one of so many.
 const ONE_IN: u64 = 100;
 
@@ -58,9 +60,9 @@ pub(super) fn add_edges<'s, B: Bytes>(
         completed,
         before,
         turn_ps: turn_ps(segment, cancel)?,
-        objects: FxHashMap::default(),
+        semaphores: FxHashMap::default(),
         names: Vec::new(),
-        of_engines: FxHashMap::default(),
+        of_cores: FxHashMap::default(),
     };
     let mut counts = WaitCounts::default();
     for wait in &instructions.waits {
@@ -76,14 +78,16 @@ pub(super) fn add_edges<'s, B: Bytes>(
         let spec = &segment.footer().tracks[queue.track.0 as usize].spec;
         let core = queue.identity.core.unwrap_or(0);
         match queue.identity.role {
-            Role::Engine(kind) => matching.states_all(EngineKey { core, kind }),
-            Role::Queue => triggered.contains(&spec.parent.unwrap_or(queue.track)),
+            Role::Engine(_) => matching.states_all(core),
+            Role::Queue => {
+                matching.states_all(core) && triggered.contains(&spec.parent.unwrap_or(queue.track))
+            }
             _ => false,
         }
     };
     work.work.is_stated = queues.iter().map(is_stated).collect();
     work.work.edges.append(&mut edges);
-    work.work.objects = matching.names;
+    work.work.semaphores = matching.names;
     work.work.waits = counts;
     Ok(())
 }
@@ -139,9 +143,9 @@ struct WaitMatching<'r> {
     before: FxHashMap<u32, i64>,
     turn_ps: Option<f64>,
     /// Positions in `names`.
-    objects: FxHashMap<SemaphoreKey, u32>,
-    names: Vec<String>,
-    of_engines: FxHashMap<EngineKey, WaitCounts>,
+    semaphores: FxHashMap<SemaphoreKey, u32>,
+    names: Vec<WorkSemaphore>,
+    of_cores: FxHashMap<u32, WaitCounts>,
 }
 
 impl WaitMatching<'_> {
@@ -149,7 +153,7 @@ impl WaitMatching<'_> {
     fn edge<B>(&mut self, wait: &SemaphoreWait, of: &InstructionReader<'_, B>) -> Option<StatedEdge> {
         let key = SemaphoreKey { core: wait.engine.core, number: wait.number };
         let until_ps = if wait.at == NodePoint::Start { wait.start_ps } else { wait.end_ps };
-        let counts = self.of_engines.entry(wait.engine).or_default();
+        let counts = self.of_cores.entry(key.core).or_default();
         counts.stated += 1;
         let history = self.histories.get(&key)?;
         let change = history.fulfilling(wait.test, until_ps)?;
@@ -158,8 +162,8 @@ impl WaitMatching<'_> {
             Some(author) => (Some(author), EdgeReason::Semaphore),
             None => (self.transfer(wait, key, &change, of), EdgeReason::Transfer),
         };
-        let object = *self.objects.entry(key).or_insert_with(|| {
-            self.names.push(history.name.clone());
+        let semaphore = *self.semaphores.entry(key).or_insert_with(|| {
+            self.names.push(WorkSemaphore { number: key.number, name: history.name.clone() });
             narrow(self.names.len() - 1)
         });
         Some(StatedEdge {
@@ -169,7 +173,7 @@ impl WaitMatching<'_> {
             from_point: NodePoint::End,
             reason,
             certainty: author.map_or(Certainty::Assumed, |author| author.certainty),
-            object,
+            semaphore,
             since_ps: self.since_ps(wait, &change),
             met_ps: change.time_ps,
         })
@@ -220,7 +224,7 @@ impl WaitMatching<'_> {
                 from_point: NodePoint::End,
                 reason: EdgeReason::Transfer,
                 certainty: Certainty::Recorded,
-                object: NO_OBJECT,
+                semaphore: NO_SEMAPHORE,
                 since_ps: None,
                 met_ps: completed.end_ps,
             })
@@ -231,10 +235,10 @@ impl WaitMatching<'_> {
         edges
     }
 
-    /// Whether the recording has the changes for which the instructions of an engine waited.
-    fn states_all(&self, engine: EngineKey) -> bool {
-        let WaitCounts { stated, fulfilled, .. } = self.of_engines.get(&engine).copied().unwrap_or_default();
-        let has_changes = self.histories.keys().any(|key| key.core == engine.core);
+    /// Whether the recording has the changes for which the instructions of a core waited.
+    fn states_all(&self, core: u32) -> bool {
+        let WaitCounts { stated, fulfilled, .. } = self.of_cores.get(&core).copied().unwrap_or_default();
+        let has_changes = self.histories.keys().any(|key| key.core == core);
         has_changes && stated.saturating_sub(fulfilled) * ONE_IN <= stated
     }
 }

@@ -8,7 +8,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::stated_edge::NO_OBJECT;
+use crate::model::stated_edge::NO_SEMAPHORE;
 use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge};
 
 /// Bytes of a packet that writes a semaphore. Larger packets carry data.
@@ -83,6 +83,8 @@ pub(super) struct SemaphoreWrites {
     by_trigger: FxHashMap<u32, Vec<u32>>,
     /// The packet of each transfer that ended last, by the transfer's row.
     last_packets: FxHashMap<u32, LastPacket>,
+    /// The same packets, ascending by end.
+    ends: Vec<LastPacket>,
 }
 
 /// A packet that ended last.
@@ -205,7 +207,7 @@ impl Trigger {
             from_point,
             reason: EdgeReason::Trigger,
             certainty,
-            object: NO_OBJECT,
+            semaphore: NO_SEMAPHORE,
             since_ps: None,
             met_ps: start_ps,
         })
@@ -235,6 +237,8 @@ impl SemaphoreWrites {
 
     /// Sorts the writes, once all are there.
     pub(super) fn sort(&mut self) {
+        self.ends = self.last_packets.values().copied().collect();
+        self.ends.sort_unstable();
         self.writes.sort_unstable_by_key(|write| (write.end_ps, write.node));
         for (at, write) in (0_u32..).zip(&self.writes) {
             if let Some(semaphore) = write.semaphore {
@@ -269,8 +273,14 @@ impl SemaphoreWrites {
             return Some(ChangeAuthor { node: write.node, certainty: Certainty::Recorded });
         }
         let ended = self.writes.partition_point(|write| write.end_ps <= time_ps);
-        let unclaimed = self.writes[..ended].iter().rev().take_while(|write| is_near(write));
-        let write = unclaimed.into_iter().find(|write| write.semaphore.is_none())?;
-        Some(ChangeAuthor { node: write.node, certainty: Certainty::Assumed })
+        let mut unclaimed = self.writes[..ended].iter().rev().take_while(|write| is_near(write));
+        let write = unclaimed.find(|write| write.semaphore.is_none()).map(|write| write.node);
+        // A trace without writes of semaphores has the ends of transfers.
+        let last = || {
+            let ended = self.ends.partition_point(|of| of.end_ps <= time_ps);
+            let last = self.ends.get(ended.checked_sub(1)?).filter(|_| self.writes.is_empty())?;
+            (time_ps.saturating_sub(last.end_ps) <= LONGEST_WRITE_PS).then_some(last.node)
+        };
+        Some(ChangeAuthor { node: write.or_else(last)?, certainty: Certainty::Assumed })
     }
 }
