@@ -6,6 +6,8 @@
 
 mod bracket;
 pub mod edge;
+#[cfg(test)]
+mod edge_tests;
 pub mod edit;
 pub mod graph;
 mod median_rank;
@@ -14,8 +16,6 @@ mod node_change;
 mod prediction;
 mod replay;
 mod scenario;
-#[cfg(test)]
-mod stated_tests;
 mod sweep;
 #[cfg(test)]
 mod tests;

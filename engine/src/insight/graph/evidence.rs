@@ -199,7 +199,7 @@ impl<'w> StartEvidence<'w> {
             wanted.fold(0_u64, |bits, (bit, _)| bits | 1 << bit)
         };
         let mask = |(class, communicates): (&WorkClass, &bool)| {
-            // What the recording states needs no evidence.
+            // Edges that the recording states need no evidence.
             let starts = starts(class).filter(|_| !of.work.states_waits(class.queue));
             let Some(starts) = starts else { return AwaitedQueues::default() };
             let computes = computing

@@ -9,7 +9,7 @@ mod evidence;
 mod job;
 mod meeting;
 mod rank;
-mod stated;
+mod stated_edges;
 
 pub use job::JobGraph;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::evidence::AwaitedQueues;
 use super::meeting::MeetingCall;
-use super::stated::StatedEdges;
+use super::stated_edges::StatedEdges;
 use crate::base::narrow;
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, RankWork, WorkNode, is_wait};

@@ -2,8 +2,8 @@
 //! preparations that kernels wait for.
 //!
 //! A kernel has two slices with the same counters: its preparation and its execution. The
-//! preparation lasts until the execution begins, so only its begin says something: it is the launch
-//! of the kernel.
+//! preparation lasts until the execution begins, so only its begin says something. If it comes when
+//! the kernel before has ended, it is the launch that the kernel waited for.
 
 use rustc_hash::FxHashMap;
 
@@ -51,24 +51,35 @@ pub(super) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result
     reader.of.finish()
 }
 
+/// A kernel that has a preparation.
+#[derive(Debug, Clone, Copy)]
+struct PreparedKernel {
+    node: u32,
+    start_ps: i64,
+    /// End of the kernel before on its track, if there is one.
+    before_ps: Option<i64>,
+}
+
 struct KernelReader<'s, B> {
     of: WorkReader<'s, B>,
     columns: FieldColumns<2>,
-    /// Nodes of kernels, the last one of each key.
-    kernels: FxHashMap<KernelKey<'s>, u32>,
+    /// The last kernel of each key.
+    kernels: FxHashMap<KernelKey<'s>, PreparedKernel>,
     segment: &'s Segment<B>,
 }
 
 impl<'s, B: Bytes> KernelReader<'s, B> {
     fn device(&mut self, track: TrackId, table: TableId, has_kernels: bool) -> Result<()> {
+        let mut before_ps = None;
         for block in self.segment.blocks_of(track)? {
             let slices = self.of.slices(table, block)?;
             let keys = if has_kernels { self.keys(&slices, block)? } else { Vec::new() };
             for (at, slice) in slices.into_iter().enumerate() {
                 let node = self.of.add(slice, track, MachineSide::Device);
                 if let Some(key) = keys.get(at) {
-                    self.kernels.insert(*key, node);
+                    self.kernels.insert(*key, PreparedKernel { node, start_ps: slice.start_ps, before_ps });
                 }
+                before_ps = before_ps.max(Some(slice.end_ps));
             }
         }
         Ok(())
@@ -79,8 +90,12 @@ impl<'s, B: Bytes> KernelReader<'s, B> {
             let slices = self.of.slices(table, block)?;
             let keys = self.keys(&slices, block)?;
             for (slice, key) in slices.into_iter().zip(keys) {
-                let Some(&kernel) = self.kernels.get(&key) else { continue };
-                if self.of.work.nodes[kernel as usize].start_ps < slice.start_ps {
+                let Some(&PreparedKernel { node: kernel, start_ps, before_ps }) = self.kernels.get(&key)
+                else {
+                    continue;
+                };
+                let is_late = before_ps.is_some_and(|before_ps| before_ps <= slice.start_ps);
+                if !is_late || start_ps < slice.start_ps {
                     continue;
                 }
                 let begin = EndedSlice { end_ps: slice.start_ps, lane: 0, ..slice };
@@ -138,21 +153,23 @@ mod tests {
     }
 
     #[test]
-    fn a_preparation_launches_the_kernel_with_its_counters() {
+    fn a_late_preparation_launches_the_kernel_with_its_counters() {
         let work = work_of(&[
             DrawnSlice(LaneKind::Prep, "add Cmpt Prep", 0, 50, [1, 9]),
-            DrawnSlice(LaneKind::Prep, "mul Cmpt Prep", 5, 80, [2, 14]),
-            DrawnSlice(LaneKind::Prep, "div Cmpt Prep", 6, 90, [2, 99]),
+            DrawnSlice(LaneKind::Prep, "sub Cmpt Prep", 60, 79, [1, 13]),
+            DrawnSlice(LaneKind::Prep, "mul Cmpt Prep", 120, 150, [2, 14]),
+            DrawnSlice(LaneKind::Prep, "div Cmpt Prep", 130, 170, [2, 99]),
             DrawnSlice(LaneKind::Compute, "add Cmpt Exec", 50, 78, [1, 9]),
-            DrawnSlice(LaneKind::Compute, "mul Cmpt Exec", 80, 100, [2, 14]),
+            DrawnSlice(LaneKind::Compute, "sub Cmpt Exec", 79, 110, [1, 13]),
+            DrawnSlice(LaneKind::Compute, "mul Cmpt Exec", 150, 160, [2, 14]),
             DrawnSlice(LaneKind::DataIn, "x DmaI", 10, 40, [0, 0]),
         ]);
         let name =
             |node: u32| work.name(work.classes[work.nodes[node as usize].class as usize].name).unwrap();
         let launches = (0_u32..).zip(&work.nodes).filter(|(_, node)| node.launch != NO_LAUNCH);
         let launches: Vec<_> = launches.map(|(at, node)| (name(node.launch), name(at))).collect();
-        assert_eq!(launches, [("add Cmpt Prep", "add Cmpt Exec"), ("mul Cmpt Prep", "mul Cmpt Exec")]);
-        // A preparation without its kernel is no work, and none has a duration of its own.
+        // The others are prepared while the device works, or have no kernel.
+        assert_eq!(launches, [("mul Cmpt Prep", "mul Cmpt Exec")]);
         assert_eq!(work.nodes.len(), 5);
         assert!(work.host_busy_ps.iter().all(|(node, _)| work.nodes[*node as usize].duration_ps == 0));
     }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::history::{SemaphoreChange, SemaphoreKey};
+use super::history::{SemaphoreKey, SemaphoreValue};
 use super::operand::SemaphoreStep;
 use super::transfer::ChangeAuthor;
 use crate::model::Certainty;
@@ -24,7 +24,7 @@ pub(super) struct ChangeByInstruction {
 
 impl ChangeByInstruction {
     /// Whether it can have led to a value.
-    fn can_lead_to(&self, change: &SemaphoreChange) -> bool {
+    fn can_lead_to(&self, change: &SemaphoreValue) -> bool {
         let is_author = change.author.is_none() || self.engine.is_none() || change.author == self.engine;
         let leads = match self.step {
             SemaphoreStep::To(value) => value == change.value,
@@ -56,7 +56,7 @@ impl InstructionChanges {
 
     /// The instruction that made a change: of those that end near it and can have led to its value
     /// the nearest.
-    pub(super) fn author(&self, semaphore: SemaphoreKey, change: &SemaphoreChange) -> Option<ChangeAuthor> {
+    pub(super) fn author(&self, semaphore: SemaphoreKey, change: &SemaphoreValue) -> Option<ChangeAuthor> {
         let of = self.by_semaphore.get(&semaphore)?;
         let first = of.partition_point(|one| one.end_ps < change.time_ps.saturating_sub(NEAR_PS));
         let near = of[first..].iter().take_while(|one| one.end_ps <= change.time_ps.saturating_add(NEAR_PS));
@@ -80,7 +80,7 @@ mod tests {
             known.push(key, change);
         }
         known.sort();
-        let change = SemaphoreChange { time_ps: 1_000_000, value, author: None };
+        let change = SemaphoreValue { time_ps: 1_000_000, value, author: None };
         assert_eq!(known.author(key, &change).map(|author| author.node), expected, "{changes:?}");
     }
 

@@ -17,7 +17,7 @@ pub(super) struct SemaphoreKey {
 
 /// A change of a semaphore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SemaphoreChange {
+pub(super) struct SemaphoreValue {
     pub(super) time_ps: i64,
     pub(super) value: i64,
     /// Number of the name of the engine that made it, if the trace states it.
@@ -29,14 +29,14 @@ pub(super) struct SemaphoreChange {
 pub(super) struct SemaphoreHistory {
     /// Name of its track, e.g. `S[8] (qSyncIO0)`.
     pub(super) name: String,
-    changes: Vec<SemaphoreChange>,
+    changes: Vec<SemaphoreValue>,
     /// For each change the first one of its run: within a run no value is lower than the one
     /// before.
     runs: Vec<usize>,
 }
 
 impl SemaphoreHistory {
-    fn push(&mut self, change: SemaphoreChange) {
+    fn push(&mut self, change: SemaphoreValue) {
         let grows = self.changes.last().is_some_and(|last| last.value <= change.value);
         let run = self.runs.last().copied().filter(|_| grows).unwrap_or(self.changes.len());
         self.changes.push(change);
@@ -45,7 +45,7 @@ impl SemaphoreHistory {
 
     /// The change that made a test hold, of those up to a time. The engine that waits can have
     /// changed the semaphore itself right before this time, so the run before counts as well.
-    pub(super) fn fulfilling(&self, test: SemaphoreTest, until_ps: i64) -> Option<SemaphoreChange> {
+    pub(super) fn fulfilling(&self, test: SemaphoreTest, until_ps: i64) -> Option<SemaphoreValue> {
         let mut end = self.changes.partition_point(|change| change.time_ps <= until_ps);
         for _ in 0..2 {
             let first = self.runs[end.checked_sub(1)?];
@@ -83,7 +83,7 @@ pub(super) fn read<B: Bytes>(segment: &Segment<B>) -> Result<SemaphoreHistories>
                     .code(1, at)
                     .map(|code| Ok::<_, crate::base::Error>((code, segment.text(NameId(code))?)));
                 let author = author.transpose()?.filter(|(_, name)| !name.is_empty()).map(|(code, _)| code);
-                history.push(SemaphoreChange { time_ps, value, author });
+                history.push(SemaphoreValue { time_ps, value, author });
             }
         }
     }
@@ -98,7 +98,7 @@ mod tests {
     fn check(values: &[i64], test: SemaphoreTest, until: i64, expected: Option<i64>) {
         let mut history = SemaphoreHistory::default();
         for (time_ps, &value) in (1..).zip(values) {
-            history.push(SemaphoreChange { time_ps, value, author: None });
+            history.push(SemaphoreValue { time_ps, value, author: None });
         }
         let found = history.fulfilling(test, until).map(|change| change.time_ps);
         assert_eq!(found, expected, "{values:?} {test:?} {until}");

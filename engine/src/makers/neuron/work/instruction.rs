@@ -87,7 +87,7 @@ struct BlockInstruction {
 }
 
 /// All instructions of a rank.
-pub(super) struct InstructionReader<'s, B> {
+pub(super) struct InstructionWork<'s, B> {
     segment: &'s Segment<B>,
     fields: FieldColumns<3>,
     columns: Option<NamedColumns<'s, B>>,
@@ -118,7 +118,7 @@ const LAYER: usize = 1;
 const SUBGROUP: usize = 2;
 const OPERANDS: &str = "operands";
 
-impl<'s, B: Bytes> InstructionReader<'s, B> {
+impl<'s, B: Bytes> InstructionWork<'s, B> {
     pub(super) fn new(segment: &'s Segment<B>, cancel: Cancel<'s>, wanted: &'s WorkArrows) -> Self {
         let columns = NamedColumns::of(segment, INSTRUCTION.name, cancel);
         let table = columns.map_or(TableId(0), |columns| columns.table());

@@ -27,16 +27,16 @@ use crate::segment::{Bytes, Segment};
 
 use super::schema::{CC_OPS, DMA, INSTRUCTION};
 use arrow::WorkArrows;
-use instruction::InstructionReader;
-use packet::PacketReader;
-use semaphore::RankParts;
+use instruction::InstructionWork;
+use packet::PacketWork;
+use semaphore::WorkParts;
 
 /// Reads the work of a rank.
 pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
     let arrows = arrow::read(segment)?;
     let mut work = WorkReader::new(segment, cancel);
-    let mut instructions = InstructionReader::new(segment, cancel, &arrows);
-    let mut packets = PacketReader::new(segment, &arrows);
+    let mut instructions = InstructionWork::new(segment, cancel, &arrows);
+    let mut packets = PacketWork::new(segment, &arrows);
     let [of_instructions, of_packets] = [INSTRUCTION.name, DMA.name].map(|name| segment.table(name));
     for (track, table) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
         if Some(table) == of_instructions {
@@ -51,7 +51,7 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
     packets.finish(&mut work);
     let is_read = |table: TableId| Some(table) == of_instructions || Some(table) == of_packets;
     rest(segment, is_read, &arrows, &instructions, &mut work)?;
-    let parts = RankParts { segment, cancel, arrows: &arrows, instructions, packets };
+    let parts = WorkParts { segment, cancel, arrows: &arrows, instructions, packets };
     semaphore::add_edges(&mut work, parts)?;
     let mut work = work.finish()?;
     work.parties = party::names(segment, &work);
@@ -64,7 +64,7 @@ fn rest<'s, B: Bytes>(
     segment: &'s Segment<B>,
     is_read: impl Fn(TableId) -> bool,
     arrows: &WorkArrows,
-    instructions: &InstructionReader<'s, B>,
+    instructions: &InstructionWork<'s, B>,
     work: &mut WorkReader<'s, B>,
 ) -> Result<()> {
     let operations = segment.table(CC_OPS.name);

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrow::WorkArrows;
-use super::instruction::InstructionReader;
+use super::instruction::InstructionWork;
 use super::transfer::{QueuePacket, SEMAPHORE_WRITE_BYTES, TransferQueue, TransferSpan};
 use crate::base::Result;
 use crate::makers::call_columns::{CallFields, FieldColumns};
@@ -37,7 +37,7 @@ struct WholeTransfer {
 }
 
 /// All queues of a rank.
-pub(super) struct PacketReader<'s, B> {
+pub(super) struct PacketWork<'s, B> {
     segment: &'s Segment<B>,
     arrows: &'s WorkArrows,
     fields: FieldColumns<5>,
@@ -48,7 +48,7 @@ pub(super) struct PacketReader<'s, B> {
     whole: Vec<WholeTransfer>,
 }
 
-impl<'s, B: Bytes> PacketReader<'s, B> {
+impl<'s, B: Bytes> PacketWork<'s, B> {
     pub(super) fn new(segment: &'s Segment<B>, arrows: &'s WorkArrows) -> Self {
         let table = segment.table(DMA.name).unwrap_or(TableId(0));
         Self {
@@ -67,7 +67,7 @@ impl<'s, B: Bytes> PacketReader<'s, B> {
         track: TrackId,
         table: TableId,
         work: &mut WorkReader<'s, B>,
-        instructions: &InstructionReader<'s, B>,
+        instructions: &InstructionWork<'s, B>,
     ) -> Result<()> {
         let spec = &self.segment.footer().tracks[track.0 as usize].spec;
         let group = spec.parent.unwrap_or(track);

@@ -3,9 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arrow::WorkArrows;
-use super::history::{SemaphoreChange, SemaphoreHistories, SemaphoreKey};
-use super::instruction::{CompletedTransfer, InstructionReader, SemaphoreWait};
-use super::packet::PacketReader;
+use super::history::{SemaphoreHistories, SemaphoreKey, SemaphoreValue};
+use super::instruction::{CompletedTransfer, InstructionWork, SemaphoreWait};
+use super::packet::PacketWork;
 use super::transfer::{ChangeAuthor, SemaphoreWrites};
 use super::{history, order};
 use crate::base::{Result, narrow};
@@ -30,20 +30,20 @@ const OF_A_TURN: f64 = 0.05;
 const ONE_IN: u64 = 100;
 
 /// All that was read about a rank.
-pub(super) struct RankParts<'p, 's, B> {
+pub(super) struct WorkParts<'p, 's, B> {
     pub(super) segment: &'s Segment<B>,
     pub(super) cancel: Cancel<'s>,
     pub(super) arrows: &'p WorkArrows,
-    pub(super) instructions: InstructionReader<'s, B>,
-    pub(super) packets: PacketReader<'s, B>,
+    pub(super) instructions: InstructionWork<'s, B>,
+    pub(super) packets: PacketWork<'s, B>,
 }
 
 /// Adds the edges of a rank: the order of engines, triggers of transfers, semaphores.
 pub(super) fn add_edges<'s, B: Bytes>(
     work: &mut WorkReader<'s, B>,
-    parts: RankParts<'_, 's, B>,
+    parts: WorkParts<'_, 's, B>,
 ) -> Result<()> {
-    let RankParts { segment, cancel, arrows, mut instructions, mut packets } = parts;
+    let WorkParts { segment, cancel, arrows, mut instructions, mut packets } = parts;
     let mut edges = Vec::new();
     let starts = instructions.waits.iter().filter(|wait| wait.at == NodePoint::Start);
     let mut before: FxHashMap<u32, i64> = starts.map(|wait| (wait.node, wait.start_ps)).collect();
@@ -95,8 +95,8 @@ pub(super) fn add_edges<'s, B: Bytes>(
 /// Adds the edges of all queues. Returns the writes of semaphores by core, and the queues whose
 /// triggers are known.
 fn transfers<B: Bytes>(
-    instructions: &mut InstructionReader<'_, B>,
-    packets: &mut PacketReader<'_, B>,
+    instructions: &mut InstructionWork<'_, B>,
+    packets: &mut PacketWork<'_, B>,
     edges: &mut Vec<StatedEdge>,
 ) -> (FxHashMap<u32, SemaphoreWrites>, FxHashSet<TrackId>) {
     for of in instructions.dynamic.values_mut() {
@@ -150,7 +150,7 @@ struct WaitMatching<'r> {
 
 impl WaitMatching<'_> {
     /// The edge of a wait. `None` if no change fulfilled it.
-    fn edge<B>(&mut self, wait: &SemaphoreWait, of: &InstructionReader<'_, B>) -> Option<StatedEdge> {
+    fn edge<B>(&mut self, wait: &SemaphoreWait, of: &InstructionWork<'_, B>) -> Option<StatedEdge> {
         let key = SemaphoreKey { core: wait.engine.core, number: wait.number };
         let until_ps = if wait.at == NodePoint::Start { wait.start_ps } else { wait.end_ps };
         let counts = self.of_cores.entry(key.core).or_default();
@@ -184,8 +184,8 @@ impl WaitMatching<'_> {
         &self,
         wait: &SemaphoreWait,
         key: SemaphoreKey,
-        change: &SemaphoreChange,
-        of: &InstructionReader<'_, B>,
+        change: &SemaphoreValue,
+        of: &InstructionWork<'_, B>,
     ) -> Option<ChangeAuthor> {
         if let Some(completed) = self.completed.get(&wait.node) {
             let node = self.writes.get(&key.core)?.last_packet(completed.row)?;
@@ -199,7 +199,7 @@ impl WaitMatching<'_> {
 
     /// Time from which on an instruction waited for a change. The device counts the time up to the
     /// change with 16 bits, and the instruction before tells how often the count began again.
-    fn since_ps(&self, wait: &SemaphoreWait, change: &SemaphoreChange) -> Option<i64> {
+    fn since_ps(&self, wait: &SemaphoreWait, change: &SemaphoreValue) -> Option<i64> {
         let (counted_ps, met_ps) = (wait.counted_ps?, change.time_ps);
         if counted_ps.saturating_add(DISPATCH_PS) <= wait.start_ps.saturating_sub(met_ps) {
             // The instruction was ready after the change, and did not wait for it.
