@@ -11,4 +11,5 @@
 
 mod ntff_size;
 mod ntff_vendor;
+mod ntff_waits;
 mod trace_event_real;

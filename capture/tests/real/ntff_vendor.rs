@@ -14,10 +14,13 @@ use serde_json::{Map, Value as Json};
 type Row = BTreeMap<String, String>;
 
 /// The trace files; none if the folder is missing.
-fn traces() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/neuron");
-    let Ok(entries) = std::fs::read_dir(&folder) else {
-        println!("skipped: {} is not there", folder.display());
+pub(super) fn traces() -> Vec<PathBuf> {
+    // Beside the project, or beside the folder of a work tree.
+    let beside = ["../..", "../../.."].map(|above| Path::new(env!("CARGO_MANIFEST_DIR")).join(above));
+    let folders = beside.map(|above| above.join("shared/data/neuron"));
+    let Some((folder, entries)) = folders.iter().find_map(|of| Some((of, std::fs::read_dir(of).ok()?)))
+    else {
+        println!("skipped: shared/data/neuron is not there");
         return Vec::new();
     };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

@@ -2,7 +2,8 @@
 
 use super::graph::RankGraph;
 use crate::model::rank_work::NO_LAUNCH;
-use crate::model::{MachineSide, WorkNode};
+use crate::model::stated_edge::NOBODY;
+use crate::model::{EdgeReason, MachineSide, NodePoint, StatedEdge, WorkNode};
 
 /// The reason why work waits for other work of its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +18,31 @@ pub enum EdgeKind {
     Thread,
     /// A call of the host, or an instruction, waited for work of a device.
     Wait,
+    /// An instruction waited for a semaphore that another engine changed.
+    Semaphore,
+    /// An instruction waited for a semaphore that a transfer changed.
+    Transfer,
+    /// An instruction triggered a transfer.
+    Trigger,
+}
+
+impl EdgeKind {
+    /// The kind of an edge that the recording states.
+    #[must_use]
+    pub fn of(reason: EdgeReason) -> Self {
+        match reason {
+            EdgeReason::Semaphore => Self::Semaphore,
+            EdgeReason::Transfer => Self::Transfer,
+            EdgeReason::Trigger => Self::Trigger,
+            EdgeReason::Order => Self::Queue,
+        }
+    }
+
+    /// Whether work that has started can wait for such an edge to go on.
+    #[must_use]
+    pub fn is_wait(self) -> bool {
+        matches!(self, Self::Wait | Self::Semaphore | Self::Transfer)
+    }
 }
 
 /// An edge between two nodes of a rank.
@@ -38,7 +64,7 @@ pub struct RankEdges {
     /// For each node the gap between the end of the work of its device that it waited for and its
     /// start, in picoseconds. 0 without such work, and for calls of the host.
     pub gaps_ps: Vec<i64>,
-    /// For each slice that only waits the edge to its end, by node, ascending.
+    /// For each slice whose end waits the edge to its end, by node, ascending.
     pub ends: Vec<(u32, GraphEdge)>,
 }
 
@@ -107,6 +133,8 @@ impl EdgeSweep<'_> {
         if class.side == MachineSide::Host {
             self.last_call = Some(at);
         }
+        let awaited = self.stated(at, NodePoint::End).filter(|edge| edge.free_ps > node.start_ps);
+        self.found.ends.extend(awaited.max_by_key(|edge| edge.free_ps).map(|edge| (at, edge)));
         if class.side == MachineSide::Device && !class.waits {
             self.last = Some(at);
         } else if class.waits {
@@ -154,10 +182,30 @@ impl EdgeSweep<'_> {
         });
         let own = own.map(|from| ended(from, EdgeKind::Queue));
         let other = last.map(|from| ended(from, EdgeKind::Stream));
-        let free_ps =
-            [own, other].into_iter().flatten().map(|edge| edge.free_ps).max().unwrap_or(node.start_ps);
+        let stated = self.stated(at, NodePoint::Start).max_by_key(|edge| edge.free_ps);
+        let of_device = [other, own, stated].into_iter().flatten().map(|edge| edge.free_ps);
+        let free_ps = of_device.max().unwrap_or(node.start_ps);
         self.found.gaps_ps.push(node.start_ps.saturating_sub(free_ps).max(0));
         // The more certain edge counts of equal times: the last one of the maximum.
-        [other, launch, own].into_iter().flatten().max_by_key(|edge| edge.free_ps)
+        [other, launch, own, stated].into_iter().flatten().max_by_key(|edge| edge.free_ps)
     }
+
+    /// The edges that the recording states to a point of a node.
+    fn stated(&self, at: u32, point: NodePoint) -> impl Iterator<Item = GraphEdge> {
+        let nodes = &self.rank.work.nodes;
+        let of = &nodes[at as usize];
+        let until_ps = if point == NodePoint::Start { of.start_ps } else { of.end_ps() };
+        let known = self.rank.stated.to(at, point).filter(|edge| edge.from != NOBODY);
+        known.map(move |edge| {
+            let free_ps = free_ps(edge, &nodes[edge.from as usize]).min(until_ps);
+            GraphEdge { from: edge.from, kind: EdgeKind::of(edge.reason), free_ps }
+        })
+    }
+}
+
+/// The time from which on a stated edge holds nothing back. A change of a semaphore is seen later
+/// than the work behind it ended, and this delay is part of that work.
+fn free_ps(edge: &StatedEdge, from: &WorkNode) -> i64 {
+    let source_ps = if edge.from_point == NodePoint::Start { from.start_ps } else { from.end_ps() };
+    if edge.reason.is_wait() { source_ps.max(edge.met_ps) } else { source_ps }
 }

@@ -14,6 +14,12 @@ impl NameGlob {
         Self(name.to_owned())
     }
 
+    /// Whether a name fits, no matter its capital letters.
+    #[must_use]
+    pub fn fits_any_case(&self, name: &str) -> bool {
+        Self(self.0.to_lowercase()).fits(&name.to_lowercase())
+    }
+
     /// Whether a name fits.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
@@ -40,6 +46,14 @@ pub enum Subject {
     Rank(u32),
     /// The waiting of other ranks for the rank with this number.
     AwaitedRank(u32),
+    /// The work of the engines of this name.
+    Engine(NameGlob),
+    /// The transfers of the DMA queues of this name.
+    DmaQueue(NameGlob),
+    /// The work of the layers of this name.
+    Layer(NameGlob),
+    /// The waiting for the semaphores with this number.
+    AwaitedSemaphore(u32),
     /// The rate of all transfers.
     Bandwidth,
 }
@@ -92,8 +106,8 @@ pub enum EditError {
 }
 
 /// Forms of edits, for help and messages.
-pub const FORMS: &str =
-    "kernel:NAME=0.5, transfer:KIND=0.5, rank:3=median, rank:3=0.9, wait:rank 3=0, bandwidth=2";
+pub const FORMS: &str = "kernel:NAME=0.5, layer:NAME=0.5, engine:NAME=0.5, dma:QUEUE=0.5, \
+     transfer:KIND=0.5, rank:3=median, rank:3=0.9, wait:rank 3=0, wait:semaphore 12=0, bandwidth=2";
 
 impl fmt::Display for EditError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,6 +134,10 @@ impl fmt::Display for Edit {
             Subject::Transfer(kind) => write!(f, "transfer:{kind}")?,
             Subject::Rank(number) => write!(f, "rank:{number}")?,
             Subject::AwaitedRank(number) => write!(f, "wait:rank {number}")?,
+            Subject::Engine(NameGlob(name)) => write!(f, "engine:{name}")?,
+            Subject::DmaQueue(NameGlob(name)) => write!(f, "dma:{name}")?,
+            Subject::Layer(NameGlob(name)) => write!(f, "layer:{name}")?,
+            Subject::AwaitedSemaphore(number) => write!(f, "wait:semaphore {number}")?,
             Subject::Bandwidth => f.write_str("bandwidth")?,
         }
         match self.change {
@@ -138,11 +156,16 @@ impl FromStr for Edit {
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| form());
         let subject = match work.split_once(':') {
             Some(("kernel", name)) if !name.is_empty() => Subject::Kernel(NameGlob(name.to_owned())),
+            Some(("engine", name)) if !name.is_empty() => Subject::Engine(NameGlob(name.to_owned())),
+            Some(("dma", name)) if !name.is_empty() => Subject::DmaQueue(NameGlob(name.to_owned())),
+            Some(("layer", name)) if !name.is_empty() => Subject::Layer(NameGlob(name.to_owned())),
             Some(("transfer", kind)) if !kind.is_empty() => Subject::Transfer(kind.to_owned()),
             Some(("rank", rank)) => Subject::Rank(number(rank)?),
-            Some(("wait", rank)) => {
-                Subject::AwaitedRank(number(rank.trim().strip_prefix("rank").ok_or_else(form)?)?)
-            }
+            Some(("wait", of)) => match of.trim().split_once(' ').ok_or_else(form)? {
+                ("rank", rank) => Subject::AwaitedRank(number(rank)?),
+                ("semaphore", semaphore) => Subject::AwaitedSemaphore(number(semaphore)?),
+                _ => return Err(form()),
+            },
             None if work == "bandwidth" => Subject::Bandwidth,
             _ => return Err(form()),
         };
@@ -158,7 +181,9 @@ fn factor_of(text: &str, subject: &Subject) -> Result<f64, EditError> {
     let refused = |wanted| EditError::Number { text: text.to_owned(), wanted };
     let factor: f64 = text.parse().map_err(|_| refused("a number is"))?;
     match subject {
-        Subject::AwaitedRank(_) if factor != 0.0 => Err(refused("only 0 is, nobody waits")),
+        Subject::AwaitedRank(_) | Subject::AwaitedSemaphore(_) if factor != 0.0 => {
+            Err(refused("only 0 is, nobody waits"))
+        }
         Subject::Bandwidth if !(factor > 0.0 && factor.is_finite()) => Err(refused("a number above 0 is")),
         _ if !(0.0..=MOST).contains(&factor) => Err(refused("a number from 0 to 1000 is")),
         _ => Ok(factor),
@@ -181,6 +206,10 @@ mod tests {
             "rank:53=median",
             "rank:0=0.9",
             "wait:rank 53=0",
+            "wait:semaphore 12=0",
+            "engine:Vector=0.5",
+            "dma:qSyncIO0=0.5",
+            "layer:layers.0/*=0.25",
             "bandwidth=2",
         ] {
             assert_eq!(text.parse::<Edit>().map(|edit| edit.to_string()), Ok(text.to_owned()));
@@ -200,6 +229,10 @@ mod tests {
             "bandwidth=0",
             "wait:rank 3=0.5",
             "wait:3=0",
+            "wait:semaphore=0",
+            "wait:semaphore 3=1",
+            "wait:queue 3=0",
+            "engine:=1",
             "bandwidth:2=1",
         ] {
             assert!(text.parse::<Edit>().is_err(), "{text}");

@@ -6,6 +6,8 @@
 
 mod bracket;
 pub mod edge;
+#[cfg(test)]
+mod edge_tests;
 pub mod edit;
 pub mod finding;
 pub mod graph;

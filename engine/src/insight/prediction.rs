@@ -7,7 +7,7 @@ use super::scenario::Scenario;
 use crate::base::Result;
 use crate::exec::Cancel;
 
-/// Part of the recorded time by which clocks and their aligning move it.
+/// Part of the recorded time by which the clocks of several ranks and their aligning move it.
 const OF_CLOCKS: f64 = 1e-3;
 /// Part of the change of the length by which it is off if work takes another time.
 const OF_WORK: f64 = 1e-2;
@@ -69,7 +69,8 @@ impl<'g> Predictions<'g> {
             0.0
         } else {
             let share = if scenario.changes_transfers() { OF_TRANSFERS } else { OF_WORK };
-            recorded_ps as f64 * OF_CLOCKS
+            let of_clocks = if graph.ranks.len() > 1 { OF_CLOCKS } else { 0.0 };
+            recorded_ps as f64 * of_clocks
                 + changed_ps * share
                 + graph.unrecorded_ps as f64 * OF_UNRECORDED * scenario.largest_change().min(1.0)
         };

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::edit::{Change, Edit, EditError, Subject};
+use super::edit::{Change, Edit, EditError, NameGlob, Subject};
 use super::graph::{JobGraph, communicating_classes};
 use super::median_rank::MedianRank;
-use super::names::longest_names;
+use super::names::{ClassName, longest_names, longest_of};
 use super::node_change::NodeChange;
 use crate::analysis::Job;
 use crate::model::{MachineSide, RankWork};
@@ -31,6 +31,8 @@ pub struct Scenario {
     hosts_never_wait: bool,
     /// Queues of ranks that no work on other queues waits for.
     never_awaited_queues: Vec<RankQueue>,
+    /// Numbers of semaphores that no work waits for.
+    ignored_semaphores: Vec<u32>,
     /// The largest part by which an edit changes some work.
     largest_change: f64,
 }
@@ -46,7 +48,7 @@ pub(super) struct RankQueue {
 /// rank takes up to twice as long.
 const LARGEST_OF_MEDIAN: f64 = 0.5;
 /// Names of work that a message lists.
-const MOST_KNOWN: usize = 3;
+const MOST_KNOWN: usize = 5;
 
 /// A duration times a factor, in picoseconds. A factor of 1 changes nothing.
 pub(super) fn scaled(duration_ps: i64, factor: f64) -> i64 {
@@ -84,6 +86,7 @@ impl Scenario {
             && !self.launches_are_free
             && !self.hosts_never_wait
             && self.never_awaited_queues.is_empty()
+            && self.ignored_semaphores.is_empty()
     }
 
     /// A rank is as fast as the median one.
@@ -176,6 +179,15 @@ impl Scenario {
         self.never_awaited.contains(&rank)
     }
 
+    /// Whether no work of the new run waits for the semaphore of an edge.
+    pub(super) fn ignores(&self, work: &RankWork, semaphore: u32) -> bool {
+        if self.ignored_semaphores.is_empty() {
+            return false;
+        }
+        let of = work.semaphores.get(semaphore as usize);
+        of.is_some_and(|of| self.ignored_semaphores.contains(&of.number))
+    }
+
     fn add(&mut self, graph: &JobGraph, job: &Job, edit: &Edit) -> Result<(), EditError> {
         let is_found = match (&edit.subject, edit.change) {
             (Subject::Kernel(pattern), Change::Factor(factor)) => self.scale(graph, factor, |work, class| {
@@ -183,6 +195,20 @@ impl Scenario {
                 work.queues[class.queue as usize].side == MachineSide::Device
                     && work.name(class.name).is_some_and(|name| pattern.fits(name))
             }),
+            (Subject::Engine(pattern), Change::Factor(factor)) => {
+                self.scale_named(graph, factor, ClassName::Engine, pattern)
+            }
+            (Subject::DmaQueue(pattern), Change::Factor(factor)) => {
+                self.scale_named(graph, factor, ClassName::DmaQueue, pattern)
+            }
+            (Subject::Layer(pattern), Change::Factor(factor)) => {
+                self.scale_named(graph, factor, ClassName::Layer, pattern)
+            }
+            (Subject::AwaitedSemaphore(number), Change::Factor(_)) => {
+                self.ignored_semaphores.push(*number);
+                let mut semaphores = graph.ranks.iter().flat_map(|rank| &rank.work.semaphores);
+                semaphores.any(|of| of.number == *number)
+            }
             (Subject::Transfer(kind), Change::Factor(factor)) => {
                 self.scale_transfers(job, factor, |of| of.eq_ignore_ascii_case(kind))
             }
@@ -204,7 +230,7 @@ impl Scenario {
         };
         let part = match (&edit.subject, edit.change) {
             (Subject::Bandwidth, Change::Factor(factor)) => (1.0 / factor - 1.0).abs(),
-            (Subject::AwaitedRank(_), _) => 0.0,
+            (Subject::AwaitedRank(_) | Subject::AwaitedSemaphore(_), _) => 0.0,
             (_, Change::Median) => LARGEST_OF_MEDIAN,
             (_, Change::Factor(factor)) => (factor - 1.0).abs(),
         };
@@ -224,6 +250,13 @@ impl Scenario {
             }
         }
         is_found
+    }
+
+    /// Scales the durations of the classes whose engine, queue or layer fits.
+    fn scale_named(&mut self, graph: &JobGraph, factor: f64, of: ClassName, pattern: &NameGlob) -> bool {
+        self.scale(graph, factor, |work, class| {
+            of.of(work, class).is_some_and(|name| pattern.fits_any_case(name))
+        })
     }
 
     /// Scales all work of a rank's devices but its calls.
@@ -264,9 +297,17 @@ fn rank_of(graph: &JobGraph, number: u32, edit: &Edit) -> Result<usize, EditErro
 
 /// An edit of nothing, with the work that the profile has.
 fn no_such_work(graph: &JobGraph, job: &Job, edit: &Edit) -> EditError {
+    let quoted =
+        |names: Vec<&str>| names.into_iter().take(MOST_KNOWN).map(|name| format!("`{name}`")).collect();
     let known = match &edit.subject {
-        Subject::Kernel(_) => {
-            longest_names(graph).into_iter().take(MOST_KNOWN).map(|name| format!("`{name}`")).collect()
+        Subject::Kernel(_) => quoted(longest_names(graph)),
+        Subject::Engine(_) => quoted(longest_of(graph, ClassName::Engine)),
+        Subject::DmaQueue(_) => quoted(longest_of(graph, ClassName::DmaQueue)),
+        Subject::Layer(_) => quoted(longest_of(graph, ClassName::Layer)),
+        Subject::AwaitedSemaphore(_) => {
+            let semaphores = graph.ranks.iter().flat_map(|rank| &rank.work.semaphores);
+            let numbers: BTreeSet<u32> = semaphores.map(|of| of.number).collect();
+            numbers.into_iter().map(|number| format!("semaphore {number}")).collect()
         }
         _ => {
             let kinds = job.signatures.iter().map(|signature| signature.kind.name());

@@ -3,7 +3,7 @@
 use super::edit::{Change, Edit, NameGlob, Subject};
 use super::graph::JobGraph;
 use super::median_rank::MedianRank;
-use super::names::longest_names;
+use super::names::{ClassName, longest_names, longest_of};
 use super::prediction::{Prediction, Predictions};
 use super::scenario::Scenario;
 use crate::analysis::Job;
@@ -26,8 +26,8 @@ pub struct SweptEdit {
     pub prediction: Prediction,
 }
 
-/// Predicts the run if each name of work, and each kind of transfer, were twice as fast, and each
-/// rank as fast as the median one. The largest saving comes first.
+/// Predicts the run if each name of work, engine, queue, layer and kind of transfer were twice as
+/// fast, and each rank as fast as the median one. The largest saving comes first.
 pub fn sweep(graph: &JobGraph, job: &Job, cancel: Cancel<'_>) -> Result<Vec<SweptEdit>> {
     let predictions = Predictions::of(graph, cancel)?;
     let mut swept = Vec::new();
@@ -55,6 +55,14 @@ fn edits(graph: &JobGraph, job: &Job) -> Vec<Edit> {
     let faster = |subject| Edit { subject, change: Change::Factor(TWICE_AS_FAST) };
     let names = longest_names(graph).into_iter().take(MOST_NAMES);
     let mut edits: Vec<Edit> = names.map(|name| faster(Subject::Kernel(NameGlob::whole(name)))).collect();
+    for (of, subject) in [
+        (ClassName::Engine, Subject::Engine as fn(NameGlob) -> Subject),
+        (ClassName::DmaQueue, Subject::DmaQueue),
+        (ClassName::Layer, Subject::Layer),
+    ] {
+        let names = longest_of(graph, of).into_iter().take(MOST_NAMES);
+        edits.extend(names.map(|name| faster(subject(NameGlob::whole(name)))));
+    }
     let mut kinds: Vec<&str> = job.signatures.iter().map(|signature| signature.kind.name()).collect();
     kinds.sort_unstable();
     kinds.dedup();

@@ -8,12 +8,12 @@ use super::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use super::{Edit, Prediction, Predictions, Replayed, Scenario, replay};
 use crate::analysis::Job;
 use crate::exec::Cancel;
-use crate::model::rank_work::NO_LAUNCH;
+use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
     Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
 };
 
-const US: i64 = 1_000_000;
+pub(super) const US: i64 = 1_000_000;
 
 /// A slice for a test: its queue, name, start and end in microseconds. Queue 9 is the host's.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
         let known = work.names.iter().find(|(_, of)| *of == name).map(|(number, _)| *number);
         let number_of_name = known.unwrap_or(u32::try_from(work.names.len()).unwrap());
         work.names.insert(number_of_name, name.to_owned());
-        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name: number_of_name };
+        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name: number_of_name, layer: NO_LAYER };
         let place = work.classes.iter().position(|one| *one == class);
         let class = place.unwrap_or_else(|| {
             work.classes.push(class);
@@ -65,7 +65,11 @@ pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
 
 /// A job of ranks. All slices named `sync` with the same place among these meet.
 fn job_of(of_ranks: &[&[Drawn]]) -> JobGraph {
-    let works: Vec<RankWork> = of_ranks.iter().map(|slices| work_of(slices)).collect();
+    job_of_works(of_ranks.iter().map(|slices| work_of(slices)).collect())
+}
+
+/// A job of ranks with these works.
+pub(super) fn job_of_works(works: Vec<RankWork>) -> JobGraph {
     let calls_of = |work: &RankWork| {
         let named = |node: &WorkNode| work.name(work.classes[node.class as usize].name) == Some("sync");
         let calls = (0_u32..).zip(&work.nodes).filter(|(_, node)| named(node));
@@ -86,7 +90,7 @@ fn job_of(of_ranks: &[&[Drawn]]) -> JobGraph {
     JobGraph { ranks: ranks(numbers, works, calls, Cancel::NEVER).unwrap(), meetings, ..JobGraph::default() }
 }
 
-fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
+pub(super) fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
     let edits: Vec<Edit> = edits.iter().map(|edit| edit.parse().unwrap()).collect();
     let scenario = Scenario::new(of, &Job::default(), &edits).unwrap();
     Predictions::of(of, Cancel::NEVER).unwrap().under(&scenario, Cancel::NEVER).unwrap()
@@ -176,7 +180,7 @@ fn calls_in_other_orders_are_cut() {
 }
 
 /// The parts of the critical path: name, kind, length in microseconds.
-fn path_of(of: &JobGraph) -> Vec<(&str, PathKind, i64)> {
+pub(super) fn path_of(of: &JobGraph) -> Vec<(&str, PathKind, i64)> {
     let path = CriticalPath::of(&JobEdges::of(of, Cancel::NEVER).unwrap());
     let part = |part: &PathPart| {
         let work = &of.ranks[part.rank as usize].work;
@@ -237,7 +241,7 @@ fn waits_name_whom_they_were_for_and_who_ran_meanwhile() {
 }
 
 /// Works of ranks that run one slice after the other on each of three queues, and meet.
-fn any_slices() -> impl Strategy<Value = Vec<Drawn>> {
+pub(super) fn any_slices() -> impl Strategy<Value = Vec<Drawn>> {
     let name = prop_oneof![Just("gemm"), Just("add"), Just("sync")];
     let step = (0..4_u32, name, 0..30_i64, 0..60_i64);
     prop::collection::vec(step, 1..40).prop_map(|steps| {

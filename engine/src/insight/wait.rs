@@ -2,18 +2,22 @@
 //! began.
 //!
 //! A queue waits from the end of its work to the start of the next, as long as something that the
-//! next work waits for is not there. A call of an operation waits until the last awaited rank has
-//! come. A thread waits in a call that returns behind work of its device. The root of a wait is
-//! what ran meanwhile, found by a walk back along the edges.
+//! next work waits for is not there. An instruction waits for a semaphore as long as the recording
+//! states it. A call of an operation waits until the last awaited rank has come. A thread waits in a
+//! call that returns behind work of its device. The root of a wait is what ran meanwhile, found by a
+//! walk back along the edges.
+
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::edge::EdgeKind;
-use super::graph::MeetingCall;
+use super::edge::{EdgeKind, GraphEdge};
+use super::graph::{MeetingCall, RankGraph};
 use super::walk::{JobEdges, PathKind, PathPart, WalkPlace};
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::exec::Cancel;
-use crate::model::{MachineSide, RankWork, TrackId};
+use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
+use crate::model::{MachineSide, NodePoint, RankWork, StatedEdge};
 
 /// The reason of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,11 +30,31 @@ pub enum WaitKind {
     Operation,
     /// A thread, or an instruction that only waits, for work of a device.
     Synchronization,
+    /// An instruction for a semaphore that another engine changes.
+    Semaphore,
+    /// An instruction for a semaphore that a transfer changes.
+    Transfer,
+    /// A queue of transfers for an instruction that triggers them.
+    Trigger,
     /// For nothing that is known.
     Unknown,
 }
 
 impl WaitKind {
+    /// The kind of the time before an edge to the start of work. `None` for edges whose gaps are no
+    /// waits.
+    fn of(edge: EdgeKind) -> Option<Self> {
+        match edge {
+            EdgeKind::Stream => Some(Self::Stream),
+            EdgeKind::Launch => Some(Self::Launch),
+            EdgeKind::Semaphore => Some(Self::Semaphore),
+            EdgeKind::Transfer => Some(Self::Transfer),
+            EdgeKind::Trigger => Some(Self::Trigger),
+            EdgeKind::Wait => Some(Self::Synchronization),
+            EdgeKind::Queue | EdgeKind::Thread => None,
+        }
+    }
+
     /// Name for people and JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -39,6 +63,9 @@ impl WaitKind {
             Self::Launch => "launch",
             Self::Operation => "operation",
             Self::Synchronization => "synchronization",
+            Self::Semaphore => "semaphore",
+            Self::Transfer => "dma",
+            Self::Trigger => "trigger",
             Self::Unknown => "unknown",
         }
     }
@@ -47,7 +74,7 @@ impl WaitKind {
 /// Part of a machine that waits or is awaited.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Party {
-    /// The track of a queue of a rank, by the first queue of this track in the rank's work.
+    /// A track or engine, or a queue on all its engines, by its first queue in the rank's work.
     Queue {
         /// Position of the rank.
         rank: u32,
@@ -71,6 +98,21 @@ pub struct WaitRow {
     pub wait_ps: i64,
     /// The party that worked meanwhile; `None` if nobody did.
     pub root: Option<Party>,
+    /// The longest one of the waits.
+    pub longest: Option<LongestWait>,
+}
+
+/// The longest wait of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LongestWait {
+    /// Position of the node that waited.
+    pub node: u32,
+    /// Position of the awaited node, if it is known.
+    pub awaited: Option<u32>,
+    /// Position of the semaphore in [`RankWork::semaphores`], if one was awaited.
+    pub semaphore: Option<u32>,
+    /// Its part of the row, in picoseconds.
+    pub wait_ps: i64,
 }
 
 /// Key of a row.
@@ -86,101 +128,182 @@ struct WaitRowKey {
 /// in one row.
 pub fn waits(edges: &JobEdges<'_>, at: u32, cancel: Cancel<'_>) -> Result<Vec<WaitRow>> {
     let graph = &edges.graph.ranks[at as usize];
-    let first_of_track = first_of_tracks(&graph.work);
-    let mut sums = WaitSums { edges, rank: at, first_of_track, rows: FxHashMap::default(), rest_ps: 0 };
+    let parties = parties(&graph.work);
+    let mut sums = WaitSums { edges, rank: at, parties, rows: FxHashMap::default(), rest_ps: 0 };
+    // The end of each party's work so far.
     let mut ended: Vec<Option<i64>> = vec![None; graph.work.queues.len()];
     for (node, of) in (0_u32..).zip(&graph.work.nodes) {
         cancel.check()?;
         let class = graph.classes[of.class as usize];
+        let party = sums.parties[class.queue as usize] as usize;
         if class.side == MachineSide::Device && graph.is_recorded(of) {
-            if let Some(end_ps) = ended[class.queue as usize] {
-                sums.before(node, end_ps);
-            }
+            sums.before(node, ended[party]);
             if let Some(call) = edges.call(at, node) {
                 sums.in_call(call);
             } else if class.waits && edges.ranks[at as usize].end(node).is_none() {
                 sums.rest_ps = sums.rest_ps.saturating_add(of.duration_ps);
             }
+            sums.unknown_author(node);
         }
-        ended[class.queue as usize] = ended[class.queue as usize].max(Some(of.end_ps()));
+        ended[party] = ended[party].max(Some(of.end_ps()));
     }
     for (node, edge) in &edges.ranks[at as usize].ends {
         let start_ps = graph.work.nodes[*node as usize].start_ps;
-        let waiter = sums.queue_of(*node);
-        let from = WalkPlace { rank: at, node: edge.from, time_ps: edge.free_ps };
-        sums.wait(waiter, Some(sums.queue_of(edge.from)), WaitKind::Synchronization, from, start_ps);
+        if let Some(kind) = WaitKind::of(edge.kind) {
+            let of = sums.of_edge(*node, NodePoint::End, kind, edge);
+            sums.wait(of, sums.place(edge), start_ps..edge.free_ps);
+        }
     }
     Ok(sums.finish())
 }
 
-fn first_of_tracks(work: &RankWork) -> Vec<u32> {
-    let mut first: FxHashMap<TrackId, u32> = FxHashMap::default();
-    (0..).zip(&work.queues).map(|(at, queue)| *first.entry(queue.track).or_insert(at)).collect()
+/// For each queue the first one of its party.
+fn parties(work: &RankWork) -> Vec<u32> {
+    let mut first: FxHashMap<&str, u32> = FxHashMap::default();
+    (0..narrow(work.queues.len())).map(|at| *first.entry(work.party(at)).or_insert(at)).collect()
+}
+
+/// The edge up to the change that it states.
+fn edge_of(stated: &StatedEdge) -> GraphEdge {
+    GraphEdge { from: stated.from, kind: EdgeKind::of(stated.reason), free_ps: stated.met_ps }
+}
+
+/// A wait, without its time.
+#[derive(Debug, Clone)]
+struct WaitOf {
+    waiter: Party,
+    awaited: Option<Party>,
+    kind: WaitKind,
+    node: u32,
+    awaited_node: Option<u32>,
+    semaphore: Option<u32>,
 }
 
 struct WaitSums<'e, 'g> {
     edges: &'e JobEdges<'g>,
     rank: u32,
-    /// For each queue the first one of its track: lanes of a track are one party.
-    first_of_track: Vec<u32>,
-    rows: FxHashMap<WaitRowKey, i64>,
+    /// For each queue the first one of its party.
+    parties: Vec<u32>,
+    rows: FxHashMap<WaitRowKey, (i64, LongestWait)>,
     rest_ps: i64,
 }
 
-impl WaitSums<'_, '_> {
-    fn queue_of(&self, node: u32) -> Party {
-        let graph = &self.edges.graph.ranks[self.rank as usize];
-        let queue = graph.classes[graph.work.nodes[node as usize].class as usize].queue;
-        Party::Queue { rank: self.rank, queue: self.first_of_track[queue as usize] }
+impl<'g> WaitSums<'_, 'g> {
+    fn graph(&self) -> &'g RankGraph {
+        &self.edges.graph.ranks[self.rank as usize]
     }
 
-    /// Adds the idle time of a queue before a node, since the end of its work before.
-    fn before(&mut self, node: u32, since_ps: i64) {
-        let graph = &self.edges.graph.ranks[self.rank as usize];
-        let start_ps = graph.work.nodes[node as usize].start_ps;
-        let idle_ps = start_ps.saturating_sub(since_ps).max(0);
+    fn queue_of(&self, node: u32) -> Party {
+        let graph = self.graph();
+        let queue = graph.classes[graph.work.nodes[node as usize].class as usize].queue;
+        Party::Queue { rank: self.rank, queue: self.parties[queue as usize] }
+    }
+
+    /// The place from which a walk leads on behind an edge, if somebody is known there.
+    fn place(&self, edge: &GraphEdge) -> Option<WalkPlace> {
+        let place = WalkPlace { rank: self.rank, node: edge.from, time_ps: edge.free_ps };
+        Some(place).filter(|_| edge.from != NOBODY)
+    }
+
+    fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> WaitOf {
+        let mut stated = self.graph().stated.to(node, at).filter(|stated| stated.from == edge.from);
+        let semaphore = stated.find_map(|stated| Some(stated.semaphore).filter(|of| *of != NO_SEMAPHORE));
+        let awaited_node = Some(edge.from).filter(|from| *from != NOBODY);
+        let awaited = awaited_node.map(|from| self.queue_of(from));
+        WaitOf { waiter: self.queue_of(node), awaited, kind, node, awaited_node, semaphore }
+    }
+
+    /// Adds the waits before a node: those that the recording measured, and the idle time of its
+    /// queue since the end of its work before.
+    fn before(&mut self, node: u32, ended_ps: Option<i64>) {
+        let start_ps = self.graph().work.nodes[node as usize].start_ps;
+        let idle = ended_ps.map_or(start_ps, |ended_ps| ended_ps.min(start_ps))..start_ps;
         let edge = self.edges.ranks[self.rank as usize].starts[node as usize];
-        let kind = edge.and_then(|edge| match edge.kind {
-            EdgeKind::Stream => Some(WaitKind::Stream),
-            EdgeKind::Launch => Some(WaitKind::Launch),
-            _ => None,
-        });
-        let (Some(edge), Some(kind)) = (edge, kind) else {
-            self.rest_ps = self.rest_ps.saturating_add(idle_ps);
+        if let Some((stated, since_ps)) = self.measured(node) {
+            let edge = edge_of(stated);
+            let waited = since_ps..stated.met_ps.max(since_ps);
+            // The queue can wait while it still works on what came before.
+            let covered_ps = idle.end.min(waited.end).saturating_sub(idle.start.max(waited.start)).max(0);
+            self.rest(idle.end.saturating_sub(idle.start).saturating_sub(covered_ps));
+            if let Some(kind) = WaitKind::of(edge.kind) {
+                let of = self.of_edge(node, NodePoint::Start, kind, &edge);
+                self.wait(of, self.place(&edge), waited);
+            }
+            return;
+        }
+        let Some((edge, kind)) = edge.and_then(|edge| Some((edge, WaitKind::of(edge.kind)?))) else {
+            self.rest(idle.end.saturating_sub(idle.start));
             return;
         };
         let free_ps = edge.free_ps.min(start_ps);
-        self.rest_ps = self.rest_ps.saturating_add(start_ps.saturating_sub(free_ps.max(since_ps)));
-        let waiter = self.queue_of(node);
-        let from = WalkPlace { rank: self.rank, node: edge.from, time_ps: free_ps };
-        self.wait(waiter, Some(self.queue_of(edge.from)), kind, from, since_ps);
+        self.rest(start_ps.saturating_sub(free_ps.max(idle.start)));
+        let of = self.of_edge(node, NodePoint::Start, kind, &edge);
+        self.wait(of, self.place(&GraphEdge { free_ps, ..edge }), idle.start..free_ps);
+    }
+
+    /// The wait before a node that the recording measured, with its begin.
+    fn measured(&self, node: u32) -> Option<(&'g StatedEdge, i64)> {
+        let stated = self.graph().stated.to(node, NodePoint::Start);
+        let measured = stated.filter_map(|edge| Some((edge, edge.since_ps?)));
+        measured.max_by_key(|(edge, _)| edge.met_ps)
+    }
+
+    /// Adds the wait of the end of a node for a change whose author is not known.
+    fn unknown_author(&mut self, node: u32) {
+        let start_ps = self.graph().work.nodes[node as usize].start_ps;
+        let stated = self.graph().stated.to(node, NodePoint::End).filter(|edge| edge.from == NOBODY);
+        for edge in stated.map(edge_of) {
+            if let Some(kind) = WaitKind::of(edge.kind) {
+                let of = self.of_edge(node, NodePoint::End, kind, &edge);
+                self.wait(of, None, start_ps..edge.free_ps);
+            }
+        }
+    }
+
+    fn rest(&mut self, ps: i64) {
+        self.rest_ps = self.rest_ps.saturating_add(ps.max(0));
     }
 
     /// Adds the time that a call waited for another rank.
     fn in_call(&mut self, call: &MeetingCall) {
         let Some(awaited) = self.edges.awaited(self.rank, call) else { return };
-        let graph = &self.edges.graph.ranks[self.rank as usize];
-        let since_ps = graph.work.nodes[call.node as usize].start_ps;
+        let since_ps = self.graph().work.nodes[call.node as usize].start_ps;
         let from = WalkPlace { rank: awaited.rank, node: awaited.node, time_ps: awaited.start_ps };
-        let waiter = self.queue_of(call.node);
-        self.wait(waiter, Some(Party::Rank(awaited.rank)), WaitKind::Operation, from, since_ps);
+        let of = WaitOf {
+            waiter: self.queue_of(call.node),
+            awaited: Some(Party::Rank(awaited.rank)),
+            kind: WaitKind::Operation,
+            node: call.node,
+            awaited_node: None,
+            semaphore: None,
+        };
+        self.wait(of, Some(from), since_ps..awaited.start_ps);
     }
 
-    /// Adds a wait from `since_ps` up to a place. Each part of the walk back from there is the root
-    /// of as much of the wait as it lasts.
-    fn wait(
-        &mut self,
-        waiter: Party,
-        awaited: Option<Party>,
-        kind: WaitKind,
-        from: WalkPlace,
-        since_ps: i64,
-    ) {
-        for part in self.edges.back(from, since_ps) {
-            let root = self.root(&part, kind);
-            let key = WaitRowKey { waiter: waiter.clone(), awaited: awaited.clone(), kind, root };
-            let sum_ps = self.rows.entry(key).or_default();
-            *sum_ps = sum_ps.saturating_add(part.duration_ps());
+    /// Adds a wait. Each part of the walk back from the place is the root of as much of the wait as
+    /// it lasts.
+    fn wait(&mut self, of: WaitOf, place: Option<WalkPlace>, time_ps: Range<i64>) {
+        let Some(place) = place else {
+            self.part(&of, None, time_ps.end.saturating_sub(time_ps.start));
+            return;
+        };
+        for part in self.edges.back(place, time_ps.start) {
+            let root = self.root(&part, of.kind);
+            self.part(&of, root, part.duration_ps());
+        }
+    }
+
+    fn part(&mut self, of: &WaitOf, root: Option<Party>, wait_ps: i64) {
+        if wait_ps <= 0 {
+            return;
+        }
+        let WaitOf { waiter, awaited, kind, node, awaited_node, semaphore } = of.clone();
+        let key = WaitRowKey { waiter, awaited, kind, root };
+        let longest = LongestWait { node, awaited: awaited_node, semaphore, wait_ps };
+        let (sum_ps, known) = self.rows.entry(key).or_insert((0, longest));
+        *sum_ps = sum_ps.saturating_add(wait_ps);
+        if known.wait_ps < wait_ps {
+            *known = longest;
         }
     }
 
@@ -196,9 +319,9 @@ impl WaitSums<'_, '_> {
     }
 
     fn finish(self) -> Vec<WaitRow> {
-        let row = |(key, wait_ps): (WaitRowKey, i64)| {
+        let row = |(key, (wait_ps, longest)): (WaitRowKey, (i64, LongestWait))| {
             let WaitRowKey { waiter, awaited, kind, root } = key;
-            WaitRow { waiter: Some(waiter), awaited, kind, wait_ps, root }
+            WaitRow { waiter: Some(waiter), awaited, kind, wait_ps, root, longest: Some(longest) }
         };
         let mut rows: Vec<WaitRow> = self.rows.into_iter().map(row).collect();
         rows.sort_by(|a, b| {
@@ -206,8 +329,9 @@ impl WaitSums<'_, '_> {
             b.wait_ps.cmp(&a.wait_ps).then_with(|| order(a).cmp(&order(b)))
         });
         if self.rest_ps > 0 {
-            let (waiter, awaited, root) = (None, None, None);
-            rows.push(WaitRow { waiter, awaited, kind: WaitKind::Unknown, wait_ps: self.rest_ps, root });
+            let (waiter, awaited, root, longest) = (None, None, None, None);
+            let (kind, wait_ps) = (WaitKind::Unknown, self.rest_ps);
+            rows.push(WaitRow { waiter, awaited, kind, wait_ps, root, longest });
         }
         rows
     }

@@ -41,7 +41,7 @@ impl PathKind {
     #[must_use]
     pub fn plural(self) -> &'static str {
         match self {
-            Self::Work => "work of devices",
+            Self::Work => "work",
             Self::Transfer => "transfers",
             Self::Call => "calls of hosts",
             Self::Host => "hosts between calls",
@@ -210,8 +210,12 @@ impl PathWalk<'_, '_> {
                 return Some(WalkPlace { rank: awaited.rank, node: awaited.node, time_ps: awaited.start_ps });
             }
             let awaited = edges.ranks[rank as usize].end(node).filter(|edge| edge.free_ps < time_ps);
-            if let Some(GraphEdge { from, free_ps, .. }) = awaited {
-                let kind = if side == MachineSide::Host { PathKind::Call } else { PathKind::Gap };
+            if let Some(GraphEdge { from, free_ps, kind }) = awaited {
+                let kind = match side {
+                    MachineSide::Host => PathKind::Call,
+                    MachineSide::Device if kind.is_wait() => PathKind::Gap,
+                    MachineSide::Device => PathKind::Work,
+                };
                 self.part(place, kind, free_ps);
                 return Some(WalkPlace { rank, node: from, time_ps: free_ps });
             }

@@ -49,6 +49,8 @@ struct Maker<B> {
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The work of a rank; see [`work`].
     work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
+    /// The line of source of a row; see [`source_line`].
+    source: fn(&Segment<B>, u32) -> Result<Option<String>>,
     /// The limits of a track; see [`limits`].
     limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
 }
@@ -122,6 +124,7 @@ impl<B: Bytes> Maker<B> {
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             host: |_, _| Ok(None),
             work: kineto::work::read,
+            source: |_, _| Ok(None),
             limits: |_, _, _, _| Ok(None),
         }
     }
@@ -150,6 +153,17 @@ pub fn collectives<B: Bytes>(
 /// or awaited it. Empty if the trace has no such work.
 pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
     makers!(function_of_maker, work, segment: B)(segment, cancel)
+}
+
+/// The work of a rank without a device: the operators of its threads, and its calls in operations,
+/// whose rows are `calls`.
+pub fn host_work<B: Bytes>(segment: &Segment<B>, calls: &[u32], cancel: Cancel<'_>) -> Result<RankWork> {
+    kineto::host_work::read(segment, calls, cancel)
+}
+
+/// The file and line of source that a row of a rank comes from, if its trace states them.
+pub fn source_line<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
+    makers!(function_of_maker, source, segment: B)(segment, row)
 }
 
 /// The host on which a rank ran, if its trace states it.

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call_columns::first_row;
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::rank_work::NO_LAUNCH;
+use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
     MachineSide, NameId, RankWork, Role, SliceForm, TableId, TrackId, WorkClass, WorkNode, WorkQueue, is_wait,
 };
@@ -26,6 +26,8 @@ pub(super) struct EndedSlice {
     pub(super) name: u32,
     pub(super) lane: u32,
     pub(super) row: u32,
+    /// Number of the layer's name, or [`NO_LAYER`].
+    pub(super) layer: u32,
     /// Position in its block.
     pub(super) at: usize,
 }
@@ -74,6 +76,7 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
                 name: u32::try_from(names[at]).unwrap_or_default(),
                 lane: u32::try_from(lanes[at]).unwrap_or_default(),
                 row,
+                layer: NO_LAYER,
                 at,
             });
         }
@@ -86,7 +89,7 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
         let queue = WorkQueue { track, lane: slice.lane, identity, side };
         let work = &mut self.work;
         let queue = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
-        let class = WorkClass { queue, name: slice.name };
+        let class = WorkClass { queue, name: slice.name, layer: slice.layer };
         let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
         push(
             &mut work.nodes,
@@ -103,8 +106,10 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
     /// The work, in order and with its names.
     pub(super) fn finish(mut self) -> Result<RankWork> {
         for class in &self.work.classes {
-            if let Entry::Vacant(place) = self.work.names.entry(class.name) {
-                place.insert(self.segment.text(NameId(class.name))?.to_owned());
+            for name in [class.name, class.layer].into_iter().filter(|name| *name != NO_LAYER) {
+                if let Entry::Vacant(place) = self.work.names.entry(name) {
+                    place.insert(self.segment.text(NameId(name))?.to_owned());
+                }
             }
         }
         self.work.queue_names = self.queue_names();

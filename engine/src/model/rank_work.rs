@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::stated_edge::{NOBODY, StatedEdge, WaitCounts};
 use super::{Identity, MachineSide, TrackId};
 
 /// [`WorkNode::launch`] of work whose launch is not known.
@@ -32,13 +33,18 @@ impl WorkNode {
     }
 }
 
-/// Nodes of one name on one queue.
+/// [`WorkClass::layer`] of work without a layer.
+pub const NO_LAYER: u32 = u32::MAX;
+
+/// Nodes of one name and layer on one queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WorkClass {
     /// Position in [`RankWork::queues`].
     pub queue: u32,
     /// Number of the name in the segment.
     pub name: u32,
+    /// Number of the layer's name in the segment, or [`NO_LAYER`].
+    pub layer: u32,
 }
 
 /// One non-overlapping line of a track: its nodes run one after the other.
@@ -50,8 +56,18 @@ pub struct WorkQueue {
     pub lane: u32,
     /// The part of the machine that the track shows.
     pub identity: Identity,
-    /// The side of the machine on which the nodes run.
+    /// The side of the machine on which the nodes run. The threads of a job without a device are
+    /// its device.
     pub side: MachineSide,
+}
+
+/// A semaphore that work waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkSemaphore {
+    /// Its number.
+    pub number: u32,
+    /// Its name for people, with the number.
+    pub name: String,
 }
 
 /// The work of a rank, in the order of starts.
@@ -68,7 +84,19 @@ pub struct RankWork {
     pub host_busy_ps: Vec<(u32, i64)>,
     /// The name of the track of each queue.
     pub queue_names: Vec<String>,
-    /// The names of the classes by their numbers.
+    /// For each queue the name of the part of the machine that waits and is awaited: an engine with
+    /// all its lines, a queue on all its engines. Empty if it is the track.
+    pub parties: Vec<String>,
+    /// For each queue whether [`Self::edges`] has all that its work waits for. Empty if nothing is
+    /// stated for any queue.
+    pub is_stated: Vec<bool>,
+    /// Edges that the recording states, by node.
+    pub edges: Vec<StatedEdge>,
+    /// The semaphores of edges.
+    pub semaphores: Vec<WorkSemaphore>,
+    /// Counts of the waits that the recording states.
+    pub waits: WaitCounts,
+    /// The names of the classes and layers by their numbers.
     pub names: FxHashMap<u32, String>,
 }
 
@@ -85,10 +113,30 @@ impl RankWork {
         &self.queues[self.classes[node.class as usize].queue as usize]
     }
 
+    /// The name of the party of a queue.
+    #[must_use]
+    pub fn party(&self, queue: u32) -> &str {
+        let names = if self.parties.is_empty() { &self.queue_names } else { &self.parties };
+        names.get(queue as usize).map_or("", |name| name.trim())
+    }
+
+    /// Whether any work ran on a device.
+    #[must_use]
+    pub fn has_device(&self) -> bool {
+        self.queues.iter().any(|queue| queue.side == MachineSide::Device)
+    }
+
+    /// Whether the recording states all that the work of a queue waits for.
+    #[must_use]
+    pub fn states_waits(&self, queue: u32) -> bool {
+        self.is_stated.get(queue as usize).copied().unwrap_or(false)
+    }
+
     /// Sorts the nodes by start, and keeps their links.
     pub fn sort(&mut self) {
         let key = |node: &WorkNode| (node.start_ps, node.row);
         if self.nodes.is_sorted_by_key(key) {
+            self.edges.sort_by_key(|edge| (edge.node, edge.at));
             return;
         }
         let mut order: Vec<u32> = (0_u32..).take(self.nodes.len()).collect();
@@ -107,5 +155,10 @@ impl RankWork {
             *node = place(*node);
         }
         self.host_busy_ps.sort_unstable();
+        for edge in &mut self.edges {
+            (edge.node, edge.from) =
+                (place(edge.node), places.get(edge.from as usize).copied().unwrap_or(NOBODY));
+        }
+        self.edges.sort_by_key(|edge| (edge.node, edge.at));
     }
 }

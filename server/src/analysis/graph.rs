@@ -2,7 +2,7 @@
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::JobGraph;
-use nprof_engine::makers::{CallIds, work};
+use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
 use nprof_engine::native::AllCores;
 
@@ -27,7 +27,38 @@ pub fn replayable(profile: &Profile, cancel: Cancel<'_>) -> Result<Replayable, A
     let read = Work { exec: &AllCores, cancel }
         .gather(files.len(), |at| Ok(of_segment(profile, files[at], |segment| work(segment, cancel))))
         .map_err(failed)?;
-    let works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
+    let mut works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
+    if !works.iter().any(RankWork::has_device) {
+        works = host_works(profile, &files, &analysed, cancel)?;
+    }
     let graph = JobGraph::new(&analysed.job, &analysed.report, works, cancel).map_err(failed)?;
     Ok(Replayable { analysed, graph })
+}
+
+/// The work of the threads of all ranks, for a job without a device.
+fn host_works(
+    profile: &Profile,
+    files: &[&RankFile],
+    analysed: &Analysed,
+    cancel: Cancel<'_>,
+) -> Result<Vec<RankWork>, AnalysisError> {
+    let calls = |at: usize| analysed.job.ranks.get(at).map_or(&[][..], |rank| &rank.calls.rows);
+    let read = |at: usize| of_segment(profile, files[at], |segment| host_work(segment, calls(at), cancel));
+    let works = Work { exec: &AllCores, cancel }.gather(files.len(), |at| Ok(read(at)));
+    works
+        .map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?
+        .into_iter()
+        .collect()
+}
+
+/// The lines of source of rows of a rank, for those that the trace states them for.
+pub fn source_lines(
+    profile: &Profile,
+    rank: u32,
+    rows: &[u32],
+) -> Result<Vec<Option<String>>, AnalysisError> {
+    let Some(file) = profile.manifest.ranks.iter().find(|file| file.rank == rank) else {
+        return Ok(vec![None; rows.len()]);
+    };
+    of_segment(profile, file, |segment| rows.iter().map(|row| source_line(segment, *row)).collect())
 }

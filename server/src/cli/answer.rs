@@ -26,7 +26,8 @@ pub(super) enum AnswerFormat {
 pub(super) fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
     anyhow::ensure!(
         !of.graph.is_empty(),
-        "the profile has no kernels, transfers or instructions of a device, which this question needs"
+        "the profile has no work: no kernels, transfers or instructions of a device, and no operators \
+         of threads"
     );
     Ok(of)
 }
@@ -47,8 +48,6 @@ pub(super) fn head(profile: &Profile, shown: usize, total: usize) -> Map<String,
 pub(super) fn name_of(graph: &JobGraph, party: &Party) -> String {
     match party {
         Party::Rank(at) => format!("rank {}", graph.ranks[*at as usize].rank),
-        Party::Queue { rank, queue } => {
-            graph.ranks[*rank as usize].work.queue_names[*queue as usize].trim().to_owned()
-        }
+        Party::Queue { rank, queue } => graph.ranks[*rank as usize].work.party(*queue).to_owned(),
     }
 }

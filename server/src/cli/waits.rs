@@ -1,14 +1,16 @@
 //! `nprof waits`
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::JobGraph;
 use nprof_engine::insight::finding::Facts;
 use nprof_engine::insight::wait::{WaitKind, WaitRow, waits};
 use nprof_engine::insight::walk::JobEdges;
+use nprof_engine::insight::{JobGraph, RankGraph};
+use nprof_engine::model::WaitCounts;
 use serde_json::{Value, json};
 
 use super::StorePlace;
@@ -16,7 +18,7 @@ use super::answer::{AnswerFormat, USUAL_LIMIT, head, name_of, with_work};
 use super::failed_condition::{Failing, Undecided};
 use super::limit::TimeLimit;
 use super::progress::analysing;
-use crate::analysis::graph::{Replayable, replayable};
+use crate::analysis::graph::{Replayable, replayable, source_lines};
 use crate::print;
 use crate::print::finding::coverage_line;
 use crate::print::row_limit::RowLimit;
@@ -65,7 +67,7 @@ impl WaitsArgs {
             Ok::<_, anyhow::Error>((of, found))
         })?;
         match self.output_format {
-            AnswerFormat::Json => print::json::document(&self.document(&profile, &of.graph, &found), out)?,
+            AnswerFormat::Json => print::json::document(&self.document(&profile, &of.graph, &found)?, out)?,
             AnswerFormat::Text => print::lines(self.lines(&of.graph, &found), out)?,
         }
         self.judge(&of, &found, out)
@@ -82,7 +84,7 @@ impl WaitsArgs {
             rows.iter().find(|(_, row)| row.waiter.is_some()).filter(|(_, row)| row.wait_ps > limit_ps);
         if let Some((rank, row)) = longest {
             let wait = short_duration(row.wait_ps as f64);
-            return Err(Failing(format!("rank {rank}: {} for {wait}", sentence(&of.graph, row))).into());
+            return Err(Failing(format!("rank {rank}: {} for {wait}", sentence(&of.graph, *rank, row))).into());
         }
         match facts.coverage.is_complete() {
             true => Ok(()),
@@ -103,16 +105,22 @@ impl WaitsArgs {
         }
     }
 
-    fn document(&self, profile: &Profile, graph: &JobGraph, found: &[RankWaitRows]) -> Value {
+    fn document(&self, profile: &Profile, graph: &JobGraph, found: &[RankWaitRows]) -> anyhow::Result<Value> {
         let rows: Vec<(u32, &WaitRow)> = ordered(found);
         let shown = self.limit.shown(&rows);
+        let lines = source_lines_of(profile, graph, shown)?;
         let mut document = head(profile, shown.len(), rows.len());
         if let Some(rank) = self.rank {
             document["scope"]["rank"] = json!(rank);
         }
         document.insert("wait_ps".to_owned(), json!(total_ps(found)));
+        let WaitCounts { stated, fulfilled, charged } = stated_waits(graph, found);
+        let counts = json!({"stated": stated, "fulfilled": fulfilled, "charged": charged});
+        document.insert("stated_waits".to_owned(), counts);
         let row = |(rank, row): &(u32, &WaitRow)| {
             let name = |party: &Option<_>| party.as_ref().map(|party| name_of(graph, party));
+            let longest = LongestNames::of(graph, *rank, row);
+            let source = longest.row.and_then(|of| lines.get(&(*rank, of)));
             json!({
                 "rank": rank,
                 "waiter": name(&row.waiter),
@@ -120,10 +128,18 @@ impl WaitsArgs {
                 "kind": row.kind.name(),
                 "wait_ps": row.wait_ps,
                 "root": name(&row.root),
+                "longest_ps": row.longest.map(|longest| longest.wait_ps),
+                "semaphore": longest.semaphore,
+                "instruction": longest.instruction,
+                "layer": longest.layer,
+                "source": source,
+                "row": longest.row,
+                "awaited_instruction": longest.awaited_instruction,
+                "awaited_row": longest.awaited_row,
             })
         };
         document.insert("rows".to_owned(), shown.iter().map(row).collect());
-        Value::Object(document)
+        Ok(Value::Object(document))
     }
 
     /// The sum, then a line a row.
@@ -138,10 +154,17 @@ impl WaitsArgs {
         };
         let mut lines =
             vec![format!("queues and threads of {of} waited {}, summed over them", time(total_ps(found)))];
-        lines.extend(shown.iter().map(|(rank, row)| {
+        let WaitCounts { stated, fulfilled, charged } = stated_waits(graph, found);
+        if stated > 0 {
+            lines.push(format!(
+                "{stated} waits for semaphores are recorded, {fulfilled} with the change that ended them, \
+                 {charged} with its author"
+            ));
+        }
+        lines.extend(shown.iter().map(|(of, row)| {
             let rank =
-                if self.rank.is_none() && found.len() > 1 { format!("rank {rank}: ") } else { String::new() };
-            format!("{:>8}  {rank}{}", time(row.wait_ps), sentence(graph, row))
+                if self.rank.is_none() && found.len() > 1 { format!("rank {of}: ") } else { String::new() };
+            format!("{:>8}  {rank}{}", time(row.wait_ps), sentence(graph, *of, row))
         }));
         if shown.len() < rows.len() {
             lines.push(format!("{} more rows; --limit all shows them", rows.len() - shown.len()));
@@ -163,7 +186,63 @@ fn total_ps(found: &[RankWaitRows]) -> i64 {
     waits.fold(0, i64::saturating_add)
 }
 
-fn sentence(graph: &JobGraph, row: &WaitRow) -> String {
+/// The counts of the waits that the recordings of these ranks state.
+fn stated_waits(graph: &JobGraph, found: &[RankWaitRows]) -> WaitCounts {
+    let is_shown = |rank: &&RankGraph| found.iter().any(|of| of.rank == rank.rank);
+    graph.ranks.iter().filter(is_shown).fold(WaitCounts::default(), |sum, rank| sum.plus(rank.work.waits))
+}
+
+/// The names of the longest wait of a row.
+#[derive(Debug, Default)]
+struct LongestNames<'g> {
+    semaphore: Option<&'g str>,
+    instruction: Option<&'g str>,
+    layer: Option<&'g str>,
+    row: Option<u32>,
+    awaited_instruction: Option<&'g str>,
+    awaited_row: Option<u32>,
+}
+
+impl<'g> LongestNames<'g> {
+    fn of(graph: &'g JobGraph, rank: u32, row: &WaitRow) -> Self {
+        let rank = graph.ranks.iter().find(|of| of.rank == rank);
+        let (Some(rank), Some(longest)) = (rank, row.longest) else { return Self::default() };
+        let node = &rank.work.nodes[longest.node as usize];
+        let awaited = longest.awaited.map(|awaited| &rank.work.nodes[awaited as usize]);
+        Self {
+            semaphore: longest
+                .semaphore
+                .and_then(|of| rank.work.semaphores.get(of as usize))
+                .map(|of| of.name.as_str()),
+            instruction: Some(rank.name(node)),
+            layer: rank.layer(node),
+            row: rank.row_of(longest.node),
+            awaited_instruction: awaited.map(|awaited| rank.name(awaited)),
+            awaited_row: longest.awaited.and_then(|awaited| rank.row_of(awaited)),
+        }
+    }
+}
+
+/// The lines of source of the longest waits, by rank and row.
+fn source_lines_of(
+    profile: &Profile,
+    graph: &JobGraph,
+    shown: &[(u32, &WaitRow)],
+) -> anyhow::Result<BTreeMap<(u32, u32), String>> {
+    let mut of_ranks: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (rank, row) in shown {
+        of_ranks.entry(*rank).or_default().extend(LongestNames::of(graph, *rank, row).row);
+    }
+    let mut lines = BTreeMap::new();
+    for (rank, rows) in of_ranks {
+        for (row, line) in rows.iter().zip(source_lines(profile, rank, &rows)?) {
+            lines.extend(line.map(|line| ((rank, *row), line)));
+        }
+    }
+    Ok(lines)
+}
+
+fn sentence(graph: &JobGraph, rank: u32, row: &WaitRow) -> String {
     let name = |party: &Option<_>| party.as_ref().map(|party| name_of(graph, party));
     let Some(waiter) = name(&row.waiter) else {
         return "idle, and nothing is known that it waited for".to_owned();
@@ -174,6 +253,11 @@ fn sentence(graph: &JobGraph, row: &WaitRow) -> String {
         WaitKind::Launch => format!("{waiter} waited for a launch by {awaited}"),
         WaitKind::Operation => format!("{waiter} waited in operations for {awaited}"),
         WaitKind::Synchronization => format!("{waiter} waited until {awaited} was done"),
+        WaitKind::Semaphore | WaitKind::Transfer => match LongestNames::of(graph, rank, row).semaphore {
+            Some(semaphore) => format!("{waiter} waited for {awaited} to change {semaphore}"),
+            None => format!("{waiter} waited for {awaited}"),
+        },
+        WaitKind::Trigger => format!("{waiter} waited for a trigger by {awaited}"),
         WaitKind::Unknown => format!("{waiter} was idle"),
     };
     match name(&row.root) {

@@ -26,6 +26,7 @@ mod clock;
 mod connections;
 mod csv;
 mod damage;
+mod device_waits;
 mod downloads;
 mod explanations;
 mod exports;

@@ -199,7 +199,9 @@ impl<'w> StartEvidence<'w> {
             wanted.fold(0_u64, |bits, (bit, _)| bits | 1 << bit)
         };
         let mask = |(class, communicates): (&WorkClass, &bool)| {
-            let Some(starts) = starts(class) else { return AwaitedQueues::default() };
+            // Edges that the recording states need no evidence.
+            let starts = starts(class).filter(|_| !of.work.states_waits(class.queue));
+            let Some(starts) = starts else { return AwaitedQueues::default() };
             let computes = computing
                 .filter(|queue| *communicates && class.queue != *queue && !starts.is_free(of.queue(*queue)));
             let likely = bits(&|queue| {

@@ -133,6 +133,9 @@ fn to_shared_clock(work: &mut RankWork, clock: &ClockFit, stated_ps: i64) {
         let (start_ps, end_ps) = (shared(node.start_ps), shared(node.end_ps()));
         (node.start_ps, node.duration_ps) = (start_ps, end_ps.saturating_sub(start_ps).max(0));
     }
+    for edge in &mut work.edges {
+        (edge.since_ps, edge.met_ps) = (edge.since_ps.map(shared), shared(edge.met_ps));
+    }
 }
 
 /// The calls of each rank in operations that others share, or should share.

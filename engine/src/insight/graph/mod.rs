@@ -9,6 +9,7 @@ mod evidence;
 mod job;
 mod meeting;
 mod rank;
+mod stated_edges;
 
 pub use job::JobGraph;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::evidence::AwaitedQueues;
 use super::meeting::MeetingCall;
+use super::stated_edges::StatedEdges;
 use crate::base::narrow;
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, RankWork, WorkNode, is_wait};
@@ -27,7 +28,8 @@ pub(in crate::insight) struct ClassFacts {
     pub(in crate::insight) side: MachineSide,
     /// Queues that the slices wait for, as bits of [`RankGraph::told_apart`].
     pub(in crate::insight) awaited: AwaitedQueues,
-    /// Whether the slices only wait: calls of a host for its device, instructions for others.
+    /// Whether the slices only wait, and nothing states for what: calls of a host for its device,
+    /// instructions for others.
     pub(in crate::insight) waits: bool,
 }
 
@@ -128,6 +130,8 @@ pub struct RankGraph {
     pub(in crate::insight) calls: Vec<MeetingCall>,
     /// Queues that have a bit in [`ClassFacts::awaited`].
     pub(in crate::insight) told_apart: Vec<u32>,
+    /// Edges that the recording states.
+    pub(in crate::insight) stated: StatedEdges,
 }
 
 /// For each class whether it has calls of operations.
@@ -141,19 +145,21 @@ pub(in crate::insight) fn communicating_classes(work: &RankWork, calls: &[Meetin
 
 impl RankGraph {
     /// The graph of one rank, without its calls.
-    pub(super) fn new(rank: u32, work: RankWork, awaited: ClassQueues) -> Self {
+    pub(super) fn new(rank: u32, mut work: RankWork, awaited: ClassQueues) -> Self {
         let mut ends: Vec<u32> = (0..narrow(work.nodes.len())).collect();
         ends.sort_by_key(|&at| work.nodes[at as usize].end_ps());
         let facts = |(class, awaited): (&crate::model::WorkClass, AwaitedQueues)| ClassFacts {
             queue: class.queue,
             side: work.queues[class.queue as usize].side,
             awaited,
-            waits: work.name(class.name).is_some_and(is_wait),
+            waits: !work.states_waits(class.queue) && work.name(class.name).is_some_and(is_wait),
         };
         let classes: Vec<ClassFacts> = work.classes.iter().zip(awaited.of_classes).map(facts).collect();
+        let stated = StatedEdges::new(&mut work, &ends);
         let mut graph = Self {
             rank,
             ends,
+            stated,
             classes,
             host: Vec::new(),
             launches: Vec::new(),
@@ -194,10 +200,22 @@ impl RankGraph {
         Some(self.host[slot])
     }
 
+    /// Edges of the recording that its times contradict.
+    #[must_use]
+    pub fn dropped_edges(&self) -> u64 {
+        self.stated.dropped
+    }
+
     /// The name of a node.
     #[must_use]
     pub fn name(&self, node: &WorkNode) -> &str {
         self.work.name(self.work.classes[node.class as usize].name).unwrap_or_default()
+    }
+
+    /// The layer of a node, if the trace states it.
+    #[must_use]
+    pub fn layer(&self, node: &WorkNode) -> Option<&str> {
+        self.work.name(self.work.classes[node.class as usize].layer)
     }
 
     /// The work of devices, without the calls of operations, with the positions of its nodes.

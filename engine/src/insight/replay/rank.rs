@@ -2,11 +2,12 @@
 
 use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
-use super::time::{LOOSE, MIDDLE, ReplayTime, STRICT};
+use super::time::{LOOSE, MIDDLE, NEVER, ReplayTime, STRICT};
+use crate::base::narrow;
 use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
 use crate::insight::scenario::{RankQueue, Scenario, scaled};
 use crate::model::rank_work::NO_LAUNCH;
-use crate::model::{MachineSide, WorkNode};
+use crate::model::{MachineSide, NodePoint, StatedEdge, WorkNode};
 
 /// The state of a queue.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +18,17 @@ struct QueueTimes {
     ended: ReplayTime,
     /// Whether the last call of the host was ahead of its device.
     is_ahead: bool,
+}
+
+/// The times of a node that a stated edge comes from.
+#[derive(Debug, Clone, Copy)]
+struct AwaitedTimes {
+    start: ReplayTime,
+    end: ReplayTime,
+}
+
+impl AwaitedTimes {
+    const NEVER: Self = Self { start: ReplayTime::NEVER, end: ReplayTime::NEVER };
 }
 
 /// The part of the job that a rank reads and writes while it runs.
@@ -43,6 +55,8 @@ pub(super) struct RankReplay<'g> {
     next_start: usize,
     next_end: usize,
     next_call: usize,
+    /// Start and end of each node that a stated edge comes from.
+    awaited: Vec<AwaitedTimes>,
     /// Calls that have started and not ended.
     open_calls: Vec<MeetingCall>,
     /// Extent of the work of devices.
@@ -65,6 +79,7 @@ impl<'g> RankReplay<'g> {
             next_start: 0,
             next_end: 0,
             next_call: 0,
+            awaited: vec![AwaitedTimes::NEVER; graph.stated.awaited],
             open_calls: Vec::new(),
             device: WorkExtent::EMPTY,
             calls: WorkExtent::EMPTY,
@@ -123,6 +138,9 @@ impl<'g> RankReplay<'g> {
             self.host.push(time);
         }
         self.queues[class.queue as usize].started = time;
+        if let Some(slot) = self.graph.stated.slot(narrow(at)) {
+            self.awaited[slot].start = time;
+        }
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).start(time);
         }
@@ -165,7 +183,40 @@ impl<'g> RankReplay<'g> {
             let launched = self.host[launch as usize].plus(self.graph.latencies_ps[queue]);
             after = after.later(if scenario.launches_are_free() { launched.only_old() } else { launched });
         }
+        for edge in self.graph.stated.to(narrow(at), NodePoint::Start) {
+            after = self.behind(after, edge, scenario);
+        }
         after.followed_by(node.start_ps)
+    }
+
+    /// The time of the source of a stated edge.
+    fn source(&self, edge: &StatedEdge) -> ReplayTime {
+        let Some(slot) = self.graph.stated.slot(edge.from) else { return ReplayTime::NEVER };
+        match edge.from_point {
+            NodePoint::Start => self.awaited[slot].start,
+            NodePoint::End => self.awaited[slot].end,
+        }
+    }
+
+    /// A time that also waits for a stated edge. In the new run nobody waits for a semaphore that is
+    /// ignored.
+    fn behind(&self, after: ReplayTime, edge: &StatedEdge, scenario: &Scenario) -> ReplayTime {
+        let both = after.later(self.source(edge));
+        let queue = self.graph.work.nodes.get(edge.from as usize).map(|from| {
+            let queue = self.graph.classes[from.class as usize].queue;
+            RankQueue { rank: self.at, queue }
+        });
+        let is_ignored = scenario.ignores(&self.graph.work, edge.semaphore)
+            || queue.is_some_and(|queue| scenario.is_queue_never_awaited(queue));
+        // Something must tell when the work would have started.
+        if is_ignored && after.new != NEVER { ReplayTime { new: after.new, ..both } } else { both }
+    }
+
+    /// The time up to which the end of a node waits, if the recording states it.
+    fn awaited_end(&self, at: u32, started: ReplayTime, scenario: &Scenario) -> Option<ReplayTime> {
+        let mut sources = self.graph.stated.to(at, NodePoint::End).peekable();
+        sources.peek()?;
+        Some(sources.fold(started, |after, edge| self.behind(after, edge, scenario)))
     }
 
     /// The start of a call of the host. A launch that is ahead comes as soon as its thread can, the
@@ -224,6 +275,11 @@ impl<'g> RankReplay<'g> {
             };
             return Some(started.later(ended).followed_by(node.end_ps()));
         }
+        if let Some(after) = self.awaited_end(at, started, job.scenario) {
+            let rest_ps = node.end_ps().saturating_sub(after.old[MIDDLE]).max(0);
+            let longer_ps = scaled(rest_ps, factor).saturating_sub(rest_ps);
+            return Some(after.followed_by(node.end_ps()).shifted(longer_ps));
+        }
         let change_ps = job.scenario.change(self.at, at as usize).map_or(0, |change| change.duration_ps);
         let longer_ps = scaled(node.duration_ps, factor).saturating_sub(node.duration_ps);
         Some(started.plus(node.duration_ps).shifted(change_ps.saturating_add(longer_ps)))
@@ -234,6 +290,9 @@ impl<'g> RankReplay<'g> {
         let node = &self.graph.work.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         self.queues[class.queue as usize].ended = time;
+        if let Some(slot) = self.graph.stated.slot(at) {
+            self.awaited[slot].end = time;
+        }
         if class.side == MachineSide::Device && !class.waits {
             self.ended = time;
         } else if class.side == MachineSide::Host {

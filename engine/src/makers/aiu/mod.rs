@@ -8,6 +8,7 @@ pub mod schema;
 mod sync;
 mod tracks;
 mod transfers;
+mod work;
 
 use super::{Maker, MakerFacts};
 use crate::segment::Bytes;
@@ -23,7 +24,7 @@ pub const SOURCE: &str = "aiu";
 pub(super) const FACTS: MakerFacts = MakerFacts { heading: schema::heading_of, ..MakerFacts::any(SOURCE) };
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker { metrics: metrics::groups, calls: collectives::read, ..Maker::any() }
+    Maker { metrics: metrics::groups, calls: collectives::read, work: work::read, ..Maker::any() }
 }
 
 /// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.

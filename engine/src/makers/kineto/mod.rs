@@ -6,6 +6,7 @@ pub mod collectives;
 mod communication;
 mod group;
 pub mod host;
+pub(super) mod host_work;
 mod operation;
 mod steps;
 #[cfg(test)]

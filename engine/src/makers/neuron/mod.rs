@@ -6,7 +6,9 @@ pub mod group;
 mod limits;
 pub mod metrics;
 pub mod schema;
+mod source;
 mod tracks;
+mod work;
 
 use super::{Maker, MakerFacts, Tool};
 use crate::segment::Bytes;
@@ -31,6 +33,8 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         metrics: |segment, work| metrics::groups(segment, work.cancel),
         calls: collectives::read,
         limits: limits::limits_of,
+        work: work::read,
+        source: source::read,
         ..Maker::any()
     }
 }

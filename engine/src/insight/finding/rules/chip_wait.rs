@@ -104,7 +104,12 @@ fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
 
 /// The waiting and the awaited queue of a wait inside a device.
 fn queues_of(row: &WaitRow) -> Option<(u32, u32)> {
-    if !matches!(row.kind, WaitKind::Stream | WaitKind::Synchronization) {
+    let is_of_device = match row.kind {
+        WaitKind::Stream | WaitKind::Synchronization => true,
+        WaitKind::Semaphore | WaitKind::Transfer | WaitKind::Trigger => true,
+        WaitKind::Launch | WaitKind::Operation | WaitKind::Unknown => false,
+    };
+    if !is_of_device {
         return None;
     }
     match (&row.waiter, &row.awaited) {

@@ -5,7 +5,7 @@ use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::Cancel;
 use crate::insight::JobGraph;
-use crate::model::rank_work::NO_LAUNCH;
+use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
     CallList, CollectiveKind, Communicator, Identity, MachineSide, Membership, RankCalls, RankWork, Role,
     Signature, TrackId, WorkClass, WorkNode, WorkQueue,
@@ -77,7 +77,7 @@ fn empty_work() -> RankWork {
         let queue = WorkQueue { track: TrackId(number), lane: 0, identity, side: MachineSide::Device };
         work.queues.push(queue);
         work.queue_names.push(format!("stream {number}"));
-        work.classes.push(WorkClass { queue: number, name: number });
+        work.classes.push(WorkClass { queue: number, name: number, layer: NO_LAYER });
     }
     for (number, name) in (0..).zip(["gemm", "AllReduce half", "AllReduce all"]) {
         work.names.insert(number, name.to_owned());

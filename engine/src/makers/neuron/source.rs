@@ -1,0 +1,24 @@
+//! Lines of source that instructions come from.
+
+use crate::base::Result;
+use crate::model::OwnedValue;
+use crate::query::fields;
+use crate::segment::{Bytes, Segment};
+
+/// Columns that state a line, the best first.
+const COLUMNS: [&str; 2] = ["nki_source_location", "bir_debug_info_source_location"];
+
+/// The file and line that the instruction in a row comes from, if its trace states them.
+pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
+    let fields = fields::read(segment, row)?;
+    let text = |column: &str| {
+        let name =
+            |field: u32| segment.footer().fields.get(field as usize).map(|(_, spec)| spec.name.as_str());
+        let found = fields.iter().find(|(field, _)| name(field.0) == Some(column));
+        match found {
+            Some((_, OwnedValue::Text(text))) if !text.is_empty() => Some(text.clone()),
+            _ => None,
+        }
+    };
+    Ok(COLUMNS.iter().find_map(|column| text(column)))
+}

@@ -1,0 +1,87 @@
+//! The work of a rank of a Neuron profile: instructions of engines, packets of DMA queues,
+//! collective operations, and what each waits for.
+//!
+//! An engine starts its instructions in their order. The operands of an instruction name the
+//! semaphores that it waits for and those that it changes, `semaphore_update` has the time of each
+//! change, and packets and arrows tell the transfers behind the other changes.
+
+mod arrow;
+mod author;
+mod history;
+mod instruction;
+mod operand;
+mod order;
+mod packet;
+mod party;
+mod semaphore;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use crate::base::Result;
+use crate::exec::Cancel;
+use crate::makers::call_columns::slice_tracks;
+use crate::makers::work_reader::{WorkReader, is_device_work};
+use crate::model::{Certainty, MachineSide, RankWork, Role, TableId};
+use crate::segment::{Bytes, Segment};
+
+use super::schema::{CC_OPS, DMA, INSTRUCTION};
+use arrow::WorkArrows;
+use instruction::InstructionWork;
+use packet::PacketWork;
+use semaphore::WorkParts;
+
+/// Reads the work of a rank.
+pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
+    let arrows = arrow::read(segment)?;
+    let mut work = WorkReader::new(segment, cancel);
+    let mut instructions = InstructionWork::new(segment, cancel, &arrows);
+    let mut packets = PacketWork::new(segment, &arrows);
+    let [of_instructions, of_packets] = [INSTRUCTION.name, DMA.name].map(|name| segment.table(name));
+    for (track, table) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
+        if Some(table) == of_instructions {
+            instructions.track(track, table, &mut work)?;
+        }
+    }
+    for (track, table) in slice_tracks(segment, |role| role == Role::Queue) {
+        if Some(table) == of_packets {
+            packets.track(track, table, &mut work, &instructions)?;
+        }
+    }
+    packets.finish(&mut work);
+    let is_read = |table: TableId| Some(table) == of_instructions || Some(table) == of_packets;
+    rest(segment, is_read, &arrows, &instructions, &mut work)?;
+    let parts = WorkParts { segment, cancel, arrows: &arrows, instructions, packets };
+    semaphore::add_edges(&mut work, parts)?;
+    let mut work = work.finish()?;
+    work.parties = party::names(segment, &work);
+    Ok(work)
+}
+
+/// Reads collective operations and other work of the device, each with the instruction that
+/// triggered it.
+fn rest<'s, B: Bytes>(
+    segment: &'s Segment<B>,
+    is_read: impl Fn(TableId) -> bool,
+    arrows: &WorkArrows,
+    instructions: &InstructionWork<'s, B>,
+    work: &mut WorkReader<'s, B>,
+) -> Result<()> {
+    let operations = segment.table(CC_OPS.name);
+    for (track, table) in slice_tracks(segment, |role| is_device_work(role) || role == Role::Collectives) {
+        let role = segment.footer().tracks[track.0 as usize].spec.identity.role;
+        if is_read(table) || role == Role::Collectives && Some(table) != operations {
+            continue;
+        }
+        for block in segment.blocks_of(track)? {
+            for slice in work.slices(table, block)? {
+                let node = work.add(slice, track, MachineSide::Device);
+                let trigger = arrows.triggers.get(&slice.row).and_then(|row| instructions.by_row.get(row));
+                let edge =
+                    trigger.and_then(|linked| linked.of.edge_to(node, slice.start_ps, Certainty::Recorded));
+                work.work.edges.extend(edge);
+            }
+        }
+    }
+    Ok(())
+}
