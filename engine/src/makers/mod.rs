@@ -19,7 +19,7 @@ mod work_reader;
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::metrics::{MetricGroup, trace};
-use crate::model::{RankCalls, RankWork, TrackId};
+use crate::model::{RankCalls, RankWork, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -49,6 +49,8 @@ struct Maker<B> {
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The work of a rank; see [`work`].
     work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
+    /// The marks of a rank; see [`marks`].
+    marks: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<WorkMark>>,
     /// The limits of a track; see [`limits`].
     limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
 }
@@ -122,6 +124,7 @@ impl<B: Bytes> Maker<B> {
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             host: |_, _| Ok(None),
             work: kineto::work::read,
+            marks: kineto::marks::read,
             limits: |_, _, _, _| Ok(None),
         }
     }
@@ -150,6 +153,11 @@ pub fn collectives<B: Bytes>(
 /// or awaited it. Empty if the trace has no such work.
 pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
     makers!(function_of_maker, work, segment: B)(segment, cancel)
+}
+
+/// The marks that the program of a rank drew over its work, by start. Empty if it drew none.
+pub fn marks<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<WorkMark>> {
+    makers!(function_of_maker, marks, segment: B)(segment, cancel)
 }
 
 /// The host on which a rank ran, if its trace states it.

@@ -6,6 +6,7 @@ pub mod collectives;
 mod communication;
 mod group;
 pub mod host;
+pub(super) mod marks;
 mod operation;
 mod steps;
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod collectives;
 mod engine;
 pub mod group;
 mod limits;
+mod marks;
 pub mod metrics;
 pub mod schema;
 mod tracks;
@@ -31,6 +32,7 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         metrics: |segment, work| metrics::groups(segment, work.cancel),
         calls: collectives::read,
         limits: limits::limits_of,
+        marks: marks::read,
         ..Maker::any()
     }
 }
