@@ -13,6 +13,7 @@ use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{self, Rank, RankId};
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
@@ -352,6 +353,11 @@ impl ask::ProfileStore for App {
             info.ranks.insert(0, entry);
         }
         Ok(info)
+    }
+
+    fn notes(&self, name: &str) -> Result<Notes, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        Ok(profile.notes().map_err(ApiError::from)?)
     }
 
     fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {

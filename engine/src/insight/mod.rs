@@ -15,6 +15,7 @@ mod median_rank;
 mod names;
 mod node_change;
 mod prediction;
+pub mod region;
 mod replay;
 mod scenario;
 mod sweep;

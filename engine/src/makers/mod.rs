@@ -19,7 +19,7 @@ mod work_reader;
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::metrics::{MetricGroup, trace};
-use crate::model::{RankCalls, RankWork, TrackId};
+use crate::model::{RankCalls, RankWork, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -51,6 +51,8 @@ struct Maker<B> {
     work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
     /// The line of source of a row; see [`source_line`].
     source: fn(&Segment<B>, u32) -> Result<Option<String>>,
+    /// The marks of a rank; see [`marks`].
+    marks: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<WorkMark>>,
     /// The limits of a track; see [`limits`].
     limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
 }
@@ -125,6 +127,7 @@ impl<B: Bytes> Maker<B> {
             host: |_, _| Ok(None),
             work: kineto::work::read,
             source: |_, _| Ok(None),
+            marks: kineto::marks::read,
             limits: |_, _, _, _| Ok(None),
         }
     }
@@ -164,6 +167,9 @@ pub fn host_work<B: Bytes>(segment: &Segment<B>, calls: &[u32], cancel: Cancel<'
 /// The file and line of source that a row of a rank comes from, if its trace states them.
 pub fn source_line<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
     makers!(function_of_maker, source, segment: B)(segment, row)
+/// The marks that the program of a rank drew over its work, by start. Empty if it drew none.
+pub fn marks<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<WorkMark>> {
+    makers!(function_of_maker, marks, segment: B)(segment, cancel)
 }
 
 /// The host on which a rank ran, if its trace states it.

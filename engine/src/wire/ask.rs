@@ -9,6 +9,7 @@ use super::grammar::{
     number, parameters,
 };
 use super::message_times::Timed;
+use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
@@ -261,6 +262,9 @@ pub trait ProfileStore {
     /// # Errors
     /// `NotFound` if there is none.
     fn profile(&self, name: &str) -> std::result::Result<ProfileInfo, Refusal>;
+
+    /// The notes of users about the profile with this name or id.
+    fn notes(&self, name: &str) -> std::result::Result<Notes, Refusal>;
 
     /// Opens a rank.
     ///

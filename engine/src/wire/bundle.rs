@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::answer;
 use super::ask::{ProfileStore, Rank, RankId};
 use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::summary::Summary;
@@ -21,6 +22,8 @@ pub struct Bundle {
     pub profile: ProfileInfo,
     /// Colour numbers of the profile's names.
     pub names: Vec<NameSlot>,
+    /// The notes of users.
+    pub notes: Notes,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
 }
@@ -111,6 +114,11 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     fn profile(&self, name: &str) -> std::result::Result<ProfileInfo, Refusal> {
         self.check_name(name)?;
         Ok(self.bundle.profile.clone())
+    }
+
+    fn notes(&self, name: &str) -> std::result::Result<Notes, Refusal> {
+        self.check_name(name)?;
+        Ok(self.bundle.notes.clone())
     }
 
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {

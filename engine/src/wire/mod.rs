@@ -17,6 +17,7 @@ pub mod export;
 pub mod grammar;
 pub mod job;
 pub mod message_times;
+pub mod notes;
 pub mod percent;
 pub mod questions;
 pub mod rank_ref;

@@ -7,6 +7,8 @@ pub mod job_segment;
 pub mod json;
 pub mod late_ranks;
 pub(crate) mod overlay_store;
+pub mod region_json;
+pub mod regions;
 
 pub use overlay_store::damage as overlay_damage;
 

@@ -29,6 +29,8 @@ mod probe;
 mod progress;
 mod rank_lines;
 mod ranks;
+mod region_lines;
+mod regions;
 mod rm;
 mod serve;
 mod size;
@@ -104,6 +106,7 @@ enum Command {
     Waits(waits::WaitsArgs),
     CriticalPath(critical_path::CriticalPathArgs),
     Whatif(whatif::WhatifArgs),
+    Regions(regions::RegionsArgs),
     Summary(summary::SummaryArgs),
     Table(table::TableArgs),
     Export(export::ExportArgs),
@@ -191,6 +194,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Waits(args) => args.run(place, out),
         Command::CriticalPath(args) => args.run(place, out),
         Command::Whatif(args) => args.run(place, out),
+        Command::Regions(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),

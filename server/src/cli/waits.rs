@@ -84,7 +84,9 @@ impl WaitsArgs {
             rows.iter().find(|(_, row)| row.waiter.is_some()).filter(|(_, row)| row.wait_ps > limit_ps);
         if let Some((rank, row)) = longest {
             let wait = short_duration(row.wait_ps as f64);
-            return Err(Failing(format!("rank {rank}: {} for {wait}", sentence(&of.graph, *rank, row))).into());
+            return Err(
+                Failing(format!("rank {rank}: {} for {wait}", sentence(&of.graph, *rank, row))).into()
+            );
         }
         match facts.coverage.is_complete() {
             true => Ok(()),

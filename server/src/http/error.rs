@@ -5,6 +5,7 @@ use std::fmt;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use nprof_engine::wire::notes::NotesError;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use crate::child_end::ChildEnd;
@@ -137,6 +138,16 @@ impl From<&StoreError> for ApiError {
             }
             StoreError::NameTaken { .. } | StoreError::Ambiguous { .. } | StoreError::Changed { .. } => {
                 Self::Conflict(error.to_string())
+            }
+            StoreError::RefusedNote(refused) => match refused {
+                NotesError::Unknown { .. } => Self::NotFound(refused.to_string()),
+                NotesError::Taken(_) => Self::Conflict(refused.to_string()),
+                NotesError::Name(_) | NotesError::Span(_) | NotesError::TooMany => {
+                    Self::BadRequest(refused.to_string())
+                }
+            },
+            StoreError::Notes { what, .. } => {
+                Self::logged(error, &format!("the notes of this profile cannot be used ({what})"))
             }
             StoreError::BadName { .. } => Self::BadRequest(error.to_string()),
             StoreError::Create { source, .. } | StoreError::Write { source, .. } => {

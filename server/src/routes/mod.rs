@@ -12,6 +12,7 @@ pub mod operation;
 pub mod page;
 pub mod path;
 pub mod profiles;
+pub mod regions;
 pub mod reply;
 pub mod router;
 pub mod tiles;

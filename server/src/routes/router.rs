@@ -7,7 +7,7 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{Method, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, patch, post};
 use nprof_engine::wire::POSTCARD_ZSTD;
 use nprof_engine::wire::questions::QUESTIONS;
 use schemars::SchemaGenerator;
@@ -19,7 +19,7 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 use tower_http::trace::TraceLayer;
 
 use super::operation::{ApiOperation, Route};
-use super::{ask, export, health, jobs, openapi, page, profiles, reply, upload};
+use super::{ask, export, health, jobs, openapi, page, profiles, regions, reply, upload};
 use crate::app::App;
 use crate::http::access::Access;
 use crate::http::error::ApiError;
@@ -38,6 +38,10 @@ pub const ROUTES: &[Route] = routes! {
     "GET" "/api/exports" => get(export::list), export::describe_list;
     "POST" "/api/profiles" => post(upload::create), upload::describe;
     "DELETE" "/api/profiles/{slug}" => delete(profiles::remove), profiles::describe;
+    "GET" "/api/profiles/{slug}/regions" => get(regions::read), regions::describe_read;
+    "POST" "/api/profiles/{slug}/notes/regions" => post(regions::add), regions::describe_add;
+    "PATCH" "/api/profiles/{slug}/notes/regions/{name}" => patch(regions::rename), regions::describe_rename;
+    "DELETE" "/api/profiles/{slug}/notes/regions/{name}" => delete(regions::remove), regions::describe_remove;
     "GET" "/api/profiles/{slug}/export" => get(export::read), export::describe_read;
     "GET" "/api/jobs/{id}" => get(jobs::read), jobs::describe_read;
     "DELETE" "/api/jobs/{id}" => delete(jobs::cancel), jobs::describe_cancel;

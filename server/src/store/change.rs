@@ -7,6 +7,7 @@ use nprof_engine::native::disk::DiskFile;
 use nprof_engine::wire::clock::Clock;
 
 use super::leftovers;
+use super::notes;
 use super::replacement::replaced_dir;
 use super::{
     ClockBy, Existing, Manifest, Profile, Result, Slug, Staging, Store, StoreError, Survey, TakenName, disk,
@@ -87,6 +88,7 @@ impl Store {
     /// Moves a staged profile to `target`. Needs the lock.
     fn put(&self, staging: &Staging, manifest: &Manifest, target: &Path) -> Result<Profile> {
         manifest.write(&staging.profile_dir())?;
+        notes::keep(target, &staging.profile_dir())?;
         disk::sync_dir(&staging.profile_dir())?;
         let aside = replaced_dir(target);
         if target.exists() {

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nprof_engine::wire::notes::NotesError;
+
 use super::replacement::name_for_rm;
 
 /// Shorthand for results of the store.
@@ -79,6 +81,21 @@ pub enum StoreError {
         /// The newest version that this program reads.
         newest: u32,
     },
+    /// Notes cannot be read.
+    #[error(
+        "{}: these notes cannot be used ({what}); the profile itself is not affected; repair the file, or move \
+         it away to begin anew",
+        path.display()
+    )]
+    Notes {
+        /// The file.
+        path: PathBuf,
+        /// The fault.
+        what: String,
+    },
+    /// A change of notes is not allowed.
+    #[error(transparent)]
+    RefusedNote(#[from] NotesError),
     /// The store has no such profile.
     #[error("no profile \"{name}\" in the store {}; `nprof list` shows all profiles", store.display())]
     Unknown {

@@ -5,6 +5,7 @@
 //! <store>/lock                        held briefly: staging, publishing, removing
 //! <store>/profiles/<id>/manifest.json
 //! <store>/profiles/<id>/rank_<n>.nseg
+//! <store>/profiles/<id>/notes.json         what users wrote, once somebody has written
 //! <store>/profiles/<id>/rank_<n>.summary   its metrics, once somebody has asked (`crate::summary`)
 //! <store>/profiles/.removed-<id>      being removed
 //! <store>/profiles/<id>/removed       instead of the manifest: being removed on a full disk
@@ -27,6 +28,7 @@ mod leftovers;
 mod location;
 mod manifest;
 mod names;
+mod notes;
 mod replacement;
 mod segment_place;
 mod slug;

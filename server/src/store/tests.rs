@@ -10,11 +10,11 @@ use nprof_engine::wire::clock::Clock;
 
 use super::*;
 
-fn id(digit: char) -> String {
+pub(super) fn id(digit: char) -> String {
     format!("n_{}", digit.to_string().repeat(40))
 }
 
-fn manifest(id: &str, content: &str) -> Manifest {
+pub(super) fn manifest(id: &str, content: &str) -> Manifest {
     Manifest {
         format: FORMAT,
         id: id.to_owned(),
@@ -56,7 +56,7 @@ fn named(id: &str, name: &str) -> Manifest {
     Manifest { name: Some(name.parse().unwrap()), ..manifest(id, "c0") }
 }
 
-fn add(store: &Store, manifest: &Manifest, existing: Existing) -> Result<Profile> {
+pub(super) fn add(store: &Store, manifest: &Manifest, existing: Existing) -> Result<Profile> {
     let staging = store.stage()?;
     fs::write(staging.profile_dir().join("rank_0.nseg"), &manifest.ranks[0].content).unwrap();
     store.publish(&staging, manifest, existing)

@@ -49,6 +49,7 @@ mod perfetto;
 mod planted_causes;
 mod ranks;
 mod readme;
+mod regions;
 mod shrunk_files;
 mod signals;
 mod stage;

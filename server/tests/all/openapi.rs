@@ -228,6 +228,17 @@ async fn every_answer_fits_its_schema() {
     let described = resolve(&document, &responses[nothing.status.as_str()]);
     assert!(described.is_object() && described.get("content").is_none(), "{}", nothing.status);
     assert!(nothing.body.is_empty());
+    let regions = "/api/profiles/small/notes/regions";
+    for (operation, method, path, status, body) in [
+        ("readRegions", "GET", "/api/profiles/small/regions", "200", ""),
+        ("addRegion", "POST", regions, "201", r#"{"name":"a","rank":0,"start_ps":1,"end_ps":2}"#),
+        ("renameRegion", "PATCH", &format!("{regions}/a"), "200", r#"{"name":"b"}"#),
+        ("deleteRegion", "DELETE", &format!("{regions}/b"), "200", ""),
+    ] {
+        let answer = stage.ask(request(method, path).body(Body::from(body)).unwrap()).await;
+        assert_eq!(answer.status.as_str(), status, "{operation}: {}", answer.text());
+        check(operation, status, &answer.json());
+    }
     check("readProfile", "404", &stage.get("/api/profiles/none").await.json());
     let without_json = ["deleteProfile", "cancelJob", "exportProfile"];
     let all = operations(&document).filter_map(|operation| operation.get("operationId")?.as_str());

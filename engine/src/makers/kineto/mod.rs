@@ -7,6 +7,7 @@ mod communication;
 mod group;
 pub mod host;
 pub(super) mod host_work;
+pub(super) mod marks;
 mod operation;
 mod steps;
 #[cfg(test)]

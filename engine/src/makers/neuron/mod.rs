@@ -4,6 +4,7 @@ pub mod collectives;
 mod engine;
 pub mod group;
 mod limits;
+mod marks;
 pub mod metrics;
 pub mod schema;
 mod source;
@@ -35,6 +36,7 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         limits: limits::limits_of,
         work: work::read,
         source: source::read,
+        marks: marks::read,
         ..Maker::any()
     }
 }

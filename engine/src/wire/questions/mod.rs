@@ -12,6 +12,7 @@ mod counter;
 mod detail;
 mod events;
 mod limit;
+mod notes;
 mod profile;
 mod profiles;
 mod rows;
@@ -35,6 +36,7 @@ questions! {
     store {
         Profiles: profiles::ProfilesQuestion,
         Profile: profile::ProfileQuestion,
+        Notes: notes::NotesQuestion,
     }
     rank {
         Detail: detail::DetailQuestion,

@@ -19,6 +19,7 @@ use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
+use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::Refusal;
 
 use self::page::PageFiles;
@@ -241,7 +242,12 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         .iter()
         .map(|rank| bundled(&profile.place_of(rank), &open(profile, rank)?, &warnings::later(rank), work));
     let ranks = of_job.into_iter().chain(of_ranks).collect::<Result<_, ExportError>>()?;
-    Ok(Bundle { profile: info, names: manifest.names.clone(), ranks })
+    // Damaged notes are no reason to lose the rest.
+    let notes = of.whole.notes().unwrap_or_else(|error| {
+        tracing::warn!("{error}");
+        Notes::default()
+    });
+    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, ranks })
 }
 
 /// The data of a rank beside its segment. `later` are warnings that arose after it was written.

@@ -1,0 +1,87 @@
+//! Regions as JSON: the rows and the steps of the answers of the command line and of the API.
+
+use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkSteps};
+use nprof_engine::wire::notes::{NotedRegion, Notes};
+use serde_json::{Value, json};
+
+use super::regions::RegionsOfRank;
+
+/// A row for each region: those that users named, then those of each rank.
+#[must_use]
+pub fn rows(found: &[RegionsOfRank], notes: &Notes) -> Vec<Value> {
+    let of_users = notes.regions.iter().map(of_user);
+    let of_ranks = found.iter().flat_map(|of| {
+        let steps = of.regions.steps.as_ref().ok();
+        of.regions.all.iter().map(move |region| row(of.rank, region, steps))
+    });
+    of_users.chain(of_ranks).collect()
+}
+
+fn of_user(region: &NotedRegion) -> Value {
+    let NotedRegion { name, rank, start_ps, end_ps } = region;
+    json!({"kind": "user", "name": name, "rank": rank, "start_ps": start_ps, "end_ps": end_ps, "source": "user"})
+}
+
+fn row(rank: u32, region: &RankRegion, steps: Option<&WorkSteps>) -> Value {
+    let mut row = json!({
+        "kind": region.kind.name(),
+        "name": region.name,
+        "rank": rank,
+        "start_ps": region.span.start.0,
+        "end_ps": region.span.end.0,
+        "source": region.origin.name(),
+    });
+    let step = region.step.and_then(|at| steps?.all.get(at));
+    if let Some(step) = step {
+        row["kernels"] = json!(step.nodes);
+        row["pace"] = json!(pace_name(step.pace));
+        row["shape"] = json!(shape_name(step.shape));
+        row["is_outlier"] = json!(matches!(step.pace, StepPace::Slow | StepPace::Fast));
+        row["mark_start_ps"] = json!(step.mark.map(|span| span.start.0));
+        row["mark_end_ps"] = json!(step.mark.map(|span| span.end.0));
+    }
+    row
+}
+
+/// For each rank how many steps it has and how long they take, or why it has none.
+#[must_use]
+pub fn steps(found: &[RegionsOfRank]) -> Vec<Value> {
+    let of_rank = |of: &RegionsOfRank| match &of.regions.steps {
+        Ok(steps) => json!({
+            "rank": of.rank,
+            "source": steps.origin.name(),
+            "count": steps.all.len(),
+            "median_ps": steps.median_ps,
+            "steady_from": steps.all.get(steps.steady_from).map(|step| &step.name),
+            "slow": steps.slow().map(|step| &step.name).collect::<Vec<_>>(),
+            "none": null,
+        }),
+        Err(none) => json!({
+            "rank": of.rank, "source": null, "count": 0, "median_ps": null, "steady_from": null, "slow": [],
+            "none": none.to_string(),
+        }),
+    };
+    found.iter().map(of_rank).collect()
+}
+
+/// The word for a pace.
+#[must_use]
+pub fn pace_name(pace: StepPace) -> Option<&'static str> {
+    match pace {
+        StepPace::Usual => Some("usual"),
+        StepPace::WarmUp => Some("warm-up"),
+        StepPace::Slow => Some("slow"),
+        StepPace::Fast => Some("fast"),
+        StepPace::Unknown => None,
+    }
+}
+
+/// The word for the work of a step beside that of the others.
+#[must_use]
+pub fn shape_name(shape: StepShape) -> &'static str {
+    match shape {
+        StepShape::Usual => "usual",
+        StepShape::Cut => "cut",
+        StepShape::Unlike => "unlike",
+    }
+}
