@@ -12,6 +12,7 @@ mod collectives;
 mod completions;
 mod critical_path;
 mod demo;
+mod demo_truth;
 mod export;
 mod failed_condition;
 mod finding_condition;

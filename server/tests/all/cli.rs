@@ -354,6 +354,33 @@ fn a_demo_needs_no_hardware() {
 }
 
 #[test]
+fn a_demo_plants_causes_and_states_what_they_cost() {
+    let (dir, _) = stage();
+    let (store, truth) = (dir.path().join("store"), dir.path().join("truth.json"));
+    let demo = ["demo", "--ingest-only", "--ranks", "4", "--events", "20000", "--db-bucket", "job"];
+    let causes = ["--fault", "dma-late=3", "--straggler", "2", "--truth", truth.to_str().unwrap()];
+    succeed(&store, &[&demo[..], &causes].concat());
+    let truth: serde_json::Value = serde_json::from_slice(&fs::read(&truth).unwrap()).unwrap();
+    let kinds: Vec<&str> =
+        truth["causes"].as_array().unwrap().iter().map(|cause| cause["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["slow-rank", "dma-late"]);
+    assert!(truth["causes"].as_array().unwrap().iter().all(|cause| cause["cost_ps"].as_i64() > Some(0)));
+    // The length is the one that the replay of the profile knows.
+    let whatif = succeed(&store, &["whatif", "job", "rank:2=median", "--output-format", "json"]);
+    let whatif: serde_json::Value = serde_json::from_str(&whatif).unwrap();
+    assert_eq!(whatif["recorded_ps"], truth["job"]["length_ps"]);
+    for (cause, message) in
+        [("nonsense", "there are dma-late=LAYER, slow-rank=RANK"), ("pause", "the form is pause=RANK")]
+    {
+        assert!(fail(&store, &["demo", "--fault", cause], 2).contains(message), "{cause}");
+    }
+    assert!(fail(&store, &["demo", "--fault", "pause=9"], 1).contains("the job has ranks 0 to 1"));
+    let folder = dir.path().join("sources");
+    succeed(&store, &[&demo[..], &["--sources", folder.to_str().unwrap()]].concat());
+    assert!(fs::read_to_string(folder.join("attention.py")).unwrap().contains("def attention_kernel("));
+}
+
+#[test]
 fn completions_for_every_shell() {
     let (dir, _) = stage();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

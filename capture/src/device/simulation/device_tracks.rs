@@ -1,14 +1,12 @@
-//! Tracks of the transfers and of the collective operations of a rank.
+//! Tracks of the transfers, of the semaphores and of the collective operations of a rank.
 
 use nprof_engine::base::Result;
-use nprof_engine::model::{NameId, Sink, TrackId};
-
-use super::program::QueuePlan;
 use nprof_engine::makers::neuron::NeuronTracks;
 use nprof_engine::makers::neuron::schema::{CcInstruction, CcOps, Queue};
+use nprof_engine::model::{NameId, Sink, TrackId};
 
-/// Number of DMA engines of a core. Each transfer is spread over all of them.
-pub(super) const DMA_ENGINES: u32 = 16;
+use super::queue::{DMA_ENGINES, QueuePlan};
+use super::semaphore::Semaphore;
 
 /// Numbers of the cores for collective communication.
 pub(super) const CORES: [u32; 4] = [8, 9, 10, 11];
@@ -32,6 +30,20 @@ impl RingTracks {
     }
 }
 
+/// The track of a semaphore, and the name of its updates.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SemaphoreTrack {
+    pub(super) track: TrackId,
+    pub(super) name: NameId,
+}
+
+impl SemaphoreTrack {
+    pub(super) fn new(of: Semaphore, tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
+        let id = of.id();
+        Ok(Self { track: tracks.semaphore(sink, 0, &id)?, name: sink.name(&id)? })
+    }
+}
+
 /// The tracks of collective operations, with the tables and names of their rows.
 #[derive(Debug)]
 pub(super) struct CollectiveTracks {
@@ -46,10 +58,6 @@ pub(super) struct CollectiveTracks {
 }
 
 impl CollectiveTracks {
-    /// Events of one operation: the instruction that starts it, the operation, and each core's wait
-    /// and advances.
-    pub(super) const EVENTS: u64 = 2 + CORES.len() as u64 * (1 + ADVANCES.unsigned_abs());
-
     pub(super) fn new(ranks: u32, tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
         let members: Vec<String> = (0..ranks).map(|rank| rank.to_string()).collect();
         let stream = tracks.collective_ops(sink, Some(0))?;

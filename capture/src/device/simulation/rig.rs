@@ -1,19 +1,25 @@
-//! The rank that is being captured: tables, tracks, clock, and counts of emitted events.
+//! The rank that is being captured: tables, tracks, and counts of emitted events.
 
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{Interval, Result};
+use nprof_engine::makers::neuron::schema::{
+    COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, ErrorEvent, FLOW_DEPENDENCE, Ham,
+    HbmUsage, Instruction, InstructionUsage, PendingDma, SbufAllocation, ScratchpadAllocation,
+    SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
+};
+use nprof_engine::makers::neuron::{CounterTrack, EngineTrack, NeuronMemory, NeuronTracks};
 use nprof_engine::model::{FieldId, NameId, Sink, SliceForm, SliceKey, SliceRecord, TrackId, Value};
 
-use super::device_tracks::{CollectiveTracks, RingTracks};
-use super::program::{Body, BodyOp, BodyTexts, QUEUES};
-use super::random::{SplitMix, mix};
-use super::schedule::SETUP_PS;
-use super::{Detail, Simulation};
-use nprof_engine::makers::neuron::schema::{
-    COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER, Dma, DmaThroughput, FLOW_DEPENDENCE, Ham, HbmUsage,
-    Instruction, InstructionUsage, PendingDma, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
-};
-use nprof_engine::makers::neuron::{CounterTrack, EngineTrack, NeuronTracks};
+use super::Simulation;
+use super::device_tracks::{CollectiveTracks, RingTracks, SemaphoreTrack};
+use super::fault::Effects;
+use super::op::OPS;
+use super::phase::SETUP_PS;
+use super::plan::EngineRun;
+use super::program::{Body, BodyOp, COMPILER_PC, ID, OPERANDS, PC, ProgramTexts, WAIT};
+use super::queue::QUEUES;
+use super::semaphore::{Semaphore, SemaphoreCondition};
+use super::transfer_counters::TransferCounters;
 
 #[derive(Debug)]
 pub(super) struct LinkNames {
@@ -28,28 +34,35 @@ pub(super) struct RigTables {
     pub(super) dma: Dma,
     pub(super) ham: Ham,
     pub(super) semaphore: SemaphoreUpdate,
-    pub(super) throughput: DmaThroughput,
     pub(super) usage: InstructionUsage,
     pub(super) hbm: HbmUsage,
-}
-
-/// The track of a semaphore, and the name of its updates.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SemaphoreTrack {
-    track: TrackId,
-    name: NameId,
+    pub(super) state_buffer: SbufAllocation,
+    pub(super) scratchpad: ScratchpadAllocation,
 }
 
 #[derive(Debug)]
 pub(super) struct FixedTracks {
     pub(super) throttling: TrackId,
-    pub(super) pending: TrackId,
-    pub(super) throughput: TrackId,
     pub(super) sbuf: TrackId,
     pub(super) psum: TrackId,
     pub(super) hbm: TrackId,
-    /// The semaphore that the first queue raises and the Sync engine waits for.
-    pub(super) semaphore: SemaphoreTrack,
+    pub(super) state_buffer: TrackId,
+    pub(super) scratchpad: TrackId,
+}
+
+/// The track of errors, on a rank that has one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ErrorTrack {
+    pub(super) track: TrackId,
+    pub(super) table: ErrorEvent,
+    pub(super) name: NameId,
+}
+
+/// A transfer that nobody has waited for yet, with the condition that tells its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AwaitedTransfer {
+    pub(super) condition: SemaphoreCondition,
+    pub(super) transfer: SliceKey,
 }
 
 impl LinkNames {
@@ -70,54 +83,60 @@ impl RigTables {
             dma: Dma::define(sink)?,
             ham: Ham::define(sink)?,
             semaphore: SemaphoreUpdate::define(sink)?,
-            throughput: DmaThroughput::define(sink)?,
             usage: InstructionUsage::define(sink)?,
             hbm: HbmUsage::define(sink)?,
+            state_buffer: SbufAllocation::define(sink)?,
+            scratchpad: ScratchpadAllocation::define(sink)?,
         })
     }
 }
 
 impl FixedTracks {
     fn new(tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
-        let semaphore = "S[8] (qSyncIO0)";
         Ok(Self {
             throttling: tracks.throttling(sink, 0)?,
-            pending: tracks.counter(sink, 0, CounterTrack::PendingDmas)?,
-            throughput: tracks.counter(sink, 0, CounterTrack::DmaThroughput)?,
             sbuf: tracks.counter(sink, 0, CounterTrack::SbufUsage)?,
             psum: tracks.counter(sink, 0, CounterTrack::PsumUsage)?,
             hbm: tracks.counter(sink, 0, CounterTrack::HbmUsage)?,
-            semaphore: SemaphoreTrack {
-                track: tracks.semaphore(sink, 0, semaphore)?,
-                name: sink.name(semaphore)?,
-            },
+            state_buffer: tracks.memory(sink, NeuronMemory::StateBuffer)?,
+            scratchpad: tracks.memory(sink, NeuronMemory::Scratchpad)?,
+        })
+    }
+}
+
+impl ErrorTrack {
+    fn new(tracks: &mut NeuronTracks, sink: &mut dyn Sink) -> Result<Self> {
+        Ok(Self {
+            track: tracks.errors(sink)?,
+            table: ErrorEvent::define(sink)?,
+            name: sink.name("DMA2D OOB")?,
         })
     }
 }
 
 /// State of one rank.
 pub(super) struct Rig<'t> {
-    pub(super) random: SplitMix,
     pub(super) tables: RigTables,
     pub(super) tracks: FixedTracks,
     pub(super) queues: Vec<RingTracks>,
-    /// Names of the queues in rows, by queue and engine.
+    semaphores: Vec<SemaphoreTrack>,
+    /// Names of the semaphores in rows, by their index.
+    pub(super) semaphore_ids: &'t [String],
     pub(super) subgroups: &'t [Vec<String>],
     pub(super) collectives: Option<CollectiveTracks>,
+    pub(super) errors: Option<ErrorTrack>,
     pub(super) links: LinkNames,
     pub(super) bodies: Vec<Body<'t>>,
+    pub(super) counters: TransferCounters,
     /// Names of the throttle periods: of free and of limited phases.
     pub(super) reasons: [NameId; 2],
     /// Fields of the slice that is being made. The buffer is reused.
     pub(super) scratch: Vec<(FieldId, Value<'t>)>,
-    /// The transfer that the next tile waits for.
-    pub(super) loaded: Option<SliceKey>,
-    pub(super) total_bytes: i64,
+    pub(super) arrivals: Vec<AwaitedTransfer>,
     /// The latest time so far.
     pub(super) end: i64,
     events: u64,
     pub(super) limit: u64,
-    pub(super) detail: Detail,
     /// Number of instructions so far. The count is also the last instruction's id.
     instruction_ids: i64,
     /// Number of transfers and packets so far.
@@ -127,9 +146,8 @@ pub(super) struct Rig<'t> {
 impl<'t> Rig<'t> {
     pub(super) fn new(
         settings: &Simulation,
-        rank: u32,
-        texts: &'t [BodyTexts],
-        subgroups: &'t [Vec<String>],
+        effects: &Effects,
+        texts: &'t ProgramTexts,
         sink: &mut dyn Sink,
     ) -> Result<Self> {
         let instruction = Instruction::define(sink)?;
@@ -138,32 +156,34 @@ impl<'t> Rig<'t> {
         for track in EngineTrack::ALL {
             tracks.engine(sink, track.name(), 0)?;
         }
-        let bodies = texts.iter().enumerate();
-        let bodies = bodies.map(|(number, texts)| texts.body(number, &instruction, &mut tracks, sink));
-        let bodies = bodies.collect::<Result<_>>()?;
+        let bodies = texts.bodies(&instruction, &mut tracks, sink)?;
         let queues = QUEUES.iter().map(|queue| RingTracks::new(queue, &mut tracks, sink));
         let queues = queues.collect::<Result<_>>()?;
         let collectives = match settings.ranks {
             1 => None,
             ranks => Some(CollectiveTracks::new(ranks, &mut tracks, sink)?),
         };
+        let pending = tracks.counter(sink, 0, CounterTrack::PendingDmas)?;
+        let throughput = tracks.counter(sink, 0, CounterTrack::DmaThroughput)?;
+        let semaphores = Semaphore::ALL.iter().map(|&of| SemaphoreTrack::new(of, &mut tracks, sink));
         Ok(Self {
-            random: SplitMix::new(settings.seed ^ mix(u64::from(rank) + 1)),
+            semaphores: semaphores.collect::<Result<_>>()?,
+            counters: TransferCounters::new(pending, throughput, DmaThroughput::define(sink)?),
             tables,
             tracks: FixedTracks::new(&mut tracks, sink)?,
             queues,
-            subgroups,
+            semaphore_ids: &texts.semaphores,
+            subgroups: &texts.subgroups,
             collectives,
+            errors: effects.has_error().then(|| ErrorTrack::new(&mut tracks, sink)).transpose()?,
             links: LinkNames::new(sink)?,
             bodies,
             reasons: [sink.name(&throttle_reason(UNTHROTTLED_KIND))?, sink.name(&throttle_reason(0))?],
             scratch: Vec::with_capacity(32),
-            loaded: None,
-            total_bytes: 0,
+            arrivals: Vec::new(),
             end: SETUP_PS,
             events: 0,
             limit: settings.events_per_rank,
-            detail: settings.detail,
             instruction_ids: 0,
             dma_ids: 0,
         })
@@ -174,25 +194,30 @@ impl<'t> Rig<'t> {
         self.events
     }
 
-    pub(super) fn room_for(&self, events: u64) -> bool {
-        self.limit - self.events >= events
+    pub(super) fn count(&mut self, events: u64) {
+        self.events += events;
     }
 
-    /// Runs an instruction of a body after a wait of `wait_ps`.
+    /// Emits an instruction of a body. The slot tells its operands.
     pub(super) fn op(
         &mut self,
         body: usize,
         at: usize,
-        span: Interval,
-        wait_ps: i64,
+        slot: i64,
+        run: EngineRun,
         sink: &mut dyn Sink,
     ) -> Result<SliceKey> {
         self.instruction_ids += 1;
-        let BodyOp { track, name, fields } = &mut self.bodies[body].ops[at];
-        fields[0].1 = Value::Int(self.instruction_ids);
-        fields[1].1 = Value::Int(wait_ps / PS_PER_NS);
-        let record = slice_record(*track, span, *name, fields);
-        self.end = self.end.max(span.end.0);
+        let Body { ops, operands, pc, .. } = &mut self.bodies[body];
+        let pc = *pc + slot * OPS as i64 + at as i64;
+        let BodyOp { track, name, fields } = &mut ops[at];
+        fields[ID].1 = Value::Int(self.instruction_ids);
+        fields[WAIT].1 = Value::Int(run.wait_ps / PS_PER_NS);
+        fields[PC].1 = Value::Int(pc);
+        fields[COMPILER_PC].1 = Value::Int(pc);
+        fields[OPERANDS].1 = Value::Text(operands.at(slot, at));
+        let record = slice_record(*track, run.span, *name, fields);
+        self.end = self.end.max(run.span.end.0);
         self.events += 1;
         sink.slice(&record)
     }
@@ -210,17 +235,32 @@ impl<'t> Rig<'t> {
         sink.slice(&slice_record(track, span, name, fields))
     }
 
+    /// Emits a change of a semaphore by an engine, or by the bus.
+    pub(super) fn change(
+        &mut self,
+        semaphore: Semaphore,
+        time: i64,
+        value: i64,
+        source: &str,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
+        let table = self.tables.semaphore;
+        let fields = [(table.value, Value::Int(value)), (table.update_source, Value::Text(source))];
+        let SemaphoreTrack { track, name } = self.semaphores[semaphore.index()];
+        self.instant(track, name, time, &fields, sink)
+    }
+
     pub(super) fn instant(
         &mut self,
-        track: SemaphoreTrack,
+        track: TrackId,
+        name: NameId,
         time: i64,
         fields: &[(FieldId, Value<'_>)],
         sink: &mut dyn Sink,
     ) -> Result<()> {
         self.events += 1;
         let at = Interval::lasting(time, 0);
-        let record =
-            SliceRecord { form: SliceForm::Instant, ..slice_record(track.track, at, track.name, fields) };
+        let record = SliceRecord { form: SliceForm::Instant, ..slice_record(track, at, name, fields) };
         sink.slice(&record).map(|_| ())
     }
 
@@ -234,6 +274,12 @@ impl<'t> Rig<'t> {
     ) -> Result<()> {
         self.events += 1;
         sink.sample(track, time, value, fields)
+    }
+
+    /// The transfer that fulfils a condition, for the one instruction that waits.
+    pub(super) fn arrived(&mut self, condition: SemaphoreCondition) -> Option<SliceKey> {
+        let at = self.arrivals.iter().position(|arrival| arrival.condition == condition)?;
+        Some(self.arrivals.swap_remove(at).transfer)
     }
 
     /// A new id of a transfer or a packet. A device counts them in the order in which it starts

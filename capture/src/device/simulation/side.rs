@@ -1,16 +1,20 @@
 //! Side tables of a capture: the device, the program and the capture itself.
 
-use nprof_engine::base::Result;
 use nprof_engine::base::time::PS_PER_NS;
+use nprof_engine::base::{Result, signed};
 use nprof_engine::model::{RankInfo, Sink, Value};
 
 use super::Simulation;
-use super::device_tracks::{CORES, DMA_ENGINES};
-use super::program::QUEUES;
+use super::device_tracks::CORES;
+use super::place::LayerPart;
+use super::program::weights_of;
+use super::queue::{DMA_ENGINES, QUEUES};
 use super::rig::Rig;
+use super::sources::{Frames, SOURCES};
 use nprof_engine::makers::neuron::SOURCE;
 use nprof_engine::makers::neuron::schema::{
-    CcStream, DmaQueuesInfo, Metadata, ModelInfo, NeffHeader, NeffNode, ProfileInfo,
+    CcStream, DmaQueuesInfo, Metadata, ModelInfo, NcMemUsage, NeffHeader, NeffNode, ProfileInfo, StackFrame,
+    StackFrameFileLocation, StackFrameFileName, StackFrameFunctionName,
 };
 
 /// Name of the program.
@@ -31,7 +35,13 @@ fn device_of(rank: u32) -> u32 {
     rank % RANKS_PER_HOST / CORES_PER_DEVICE
 }
 
-pub(super) fn describe(settings: &Simulation, rank: u32, rig: &Rig<'_>, sink: &mut dyn Sink) -> Result<()> {
+pub(super) fn describe(
+    settings: &Simulation,
+    rank: u32,
+    rig: &Rig<'_>,
+    frames: &Frames,
+    sink: &mut dyn Sink,
+) -> Result<()> {
     sink.rank(RankInfo {
         rank: Some(rank),
         device: Some(device_of(rank)),
@@ -43,6 +53,8 @@ pub(super) fn describe(settings: &Simulation, rank: u32, rig: &Rig<'_>, sink: &m
     device(rig, sink)?;
     program(settings, sink)?;
     queues(sink)?;
+    stacks(frames, sink)?;
+    memory(settings, rank, sink)?;
     if settings.ranks > 1 {
         let table = CcStream::define(sink)?;
         let cores = format!("{CORES:?}").replace(' ', "");
@@ -95,9 +107,12 @@ fn program(settings: &Simulation, sink: &mut dyn Sink) -> Result<()> {
     sink.row(table.table, &[(table.network_name, Value::Text(PROGRAM))])?;
     let table = NeffNode::define(sink)?;
     for layer in 0..settings.layers {
-        for (block, weight, columns) in [("self_attn", "qkv_proj", 6144), ("mlp", "down_proj", 4096)] {
+        for (part, block, weight) in
+            [(LayerPart::Attention, "self_attn", "qkv_proj"), (LayerPart::Mlp, "mlp", "down_proj")]
+        {
             let name = format!("layers.{layer}.{block}.{weight}.weight");
-            let (shape, size) = (format!("[4096 {columns}]"), (4096 * columns * 2_i64).to_string());
+            let ([rows, columns], bytes) = weights_of(part);
+            let (shape, size) = (format!("[{rows} {columns}]"), bytes.to_string());
             let fields = [
                 (table.variable_name, Value::Text(&name)),
                 (table.kind, Value::Text("WEIGHT")),
@@ -125,6 +140,70 @@ fn queues(sink: &mut dyn Sink) -> Result<()> {
             ];
             sink.row(table.table, &fields)?;
         }
+    }
+    Ok(())
+}
+
+/// Stack frames, and the files and functions that they stand in. Ids count from 1.
+fn stacks(frames: &Frames, sink: &mut dyn Sink) -> Result<()> {
+    let id = |at: usize| (at + 1).to_string();
+    let files = StackFrameFileName::define(sink)?;
+    for (at, file) in SOURCES.iter().enumerate() {
+        sink.row(files.table, &[(files.id, Value::Text(&id(at))), (files.name, Value::Text(file.name))])?;
+    }
+    let mut names: Vec<&str> = frames.0.iter().map(|frame| frame.function).collect();
+    names.sort_unstable();
+    names.dedup();
+    let functions = StackFrameFunctionName::define(sink)?;
+    for (at, name) in names.iter().enumerate() {
+        sink.row(
+            functions.table,
+            &[(functions.id, Value::Text(&id(at))), (functions.name, Value::Text(name))],
+        )?;
+    }
+    let (locations, stack) = (StackFrameFileLocation::define(sink)?, StackFrame::define(sink)?);
+    for (at, frame) in frames.0.iter().enumerate() {
+        let function = names.iter().position(|name| *name == frame.function).unwrap_or(0);
+        let fields = [
+            (locations.id, Value::Text(&id(at))),
+            (locations.file_name_id, Value::Int(signed(frame.file) + 1)),
+            (locations.function_name_id, Value::Int(signed(function) + 1)),
+            (locations.line_number, Value::Int(signed(frame.line))),
+        ];
+        sink.row(locations.table, &fields)?;
+        let caller = frame.caller.map_or_else(|| "0".to_owned(), id);
+        let fields = [
+            (stack.id, Value::Text(&id(at))),
+            (stack.file_location_id, Value::Int(signed(at) + 1)),
+            (stack.parent_frame_id, Value::Text(&caller)),
+        ];
+        sink.row(stack.table, &fields)?;
+    }
+    Ok(())
+}
+
+/// Uses of device memory, by purpose as the runtime states them.
+fn memory(settings: &Simulation, rank: u32, sink: &mut dyn Sink) -> Result<()> {
+    let table = NcMemUsage::define(sink)?;
+    let weights: i64 = LayerPart::ALL.map(|part| weights_of(part).1).iter().sum();
+    let uses = [
+        ("Weights", weights * i64::from(settings.layers)),
+        ("Tensors", 64 << 20),
+        ("Scratchpad", 16 << 20),
+        ("Shared Scratchpad", 4 << 20),
+        ("DRAM Spill", 2 << 20),
+        ("Collectives", 8 << 20),
+        ("DMA Rings IO", 1 << 20),
+    ];
+    let total = ("Total", uses.iter().map(|(_, bytes)| bytes).sum());
+    for (purpose, bytes) in uses.into_iter().chain([total]) {
+        let fields = [
+            (table.nd, Value::Int(device_of(rank).into())),
+            (table.nc, Value::Int(i64::from(rank % CORES_PER_DEVICE))),
+            (table.usage_type, Value::Text(purpose)),
+            (table.amount_bytes, Value::Int(bytes)),
+        ];
+        sink.row(table.table, &fields)?;
     }
     Ok(())
 }

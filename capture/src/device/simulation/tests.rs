@@ -52,7 +52,7 @@ fn equal_settings_give_equal_captures_and_others_do_not() {
 
 #[test]
 fn a_capture_has_as_many_events_as_asked_for() {
-    for events in [0, 1, 17, 54, 999, 10_000, 54_321] {
+    for events in [0, 1, 17, 54, 77, 78, 999, 10_000, 54_321] {
         let sink = record(&settings(events), 0);
         assert_eq!((sink.slices.len() + sink.samples.len()) as u64, events);
     }
@@ -63,14 +63,12 @@ fn engines_and_queues_do_one_thing_at_a_time() {
     for rank in 0..4 {
         let sink = record(&settings(20_000), rank);
         for (path, slices) in by_track(&sink) {
-            let tensor = path == "Engines/Tensor";
-            for kind in ["LDWEIGHTS", "MATMUL", ""] {
-                let of_kind =
-                    slices.iter().filter(|slice| if tensor { slice.name == kind } else { kind.is_empty() });
-                let of_kind: Vec<_> = of_kind.collect();
-                for pair in of_kind.windows(2) {
-                    assert!(end(pair[0]) <= pair[1].start_ps, "{path}: {:?} and {:?}", pair[0], pair[1]);
-                }
+            // Several ranges of a memory are in use at a time.
+            if path.starts_with("Memory/") {
+                continue;
+            }
+            for pair in slices.windows(2) {
+                assert!(end(pair[0]) <= pair[1].start_ps, "{path}: {:?} and {:?}", pair[0], pair[1]);
             }
         }
     }
@@ -166,7 +164,7 @@ fn collectives_end_on_all_ranks_together_after_the_last_has_arrived() {
         let arrived_last = group.iter().position(|operation| operation.start_ps == last).unwrap();
         last_to_arrive[arrived_last] += 1;
     }
-    let straggler = schedule::straggler(&settings).unwrap() as usize;
+    let straggler = SimulatedJob::new(&settings).unwrap().faults()[0].value.unwrap() as usize;
     let most = last_to_arrive.iter().max().unwrap();
     assert_eq!(last_to_arrive[straggler], *most, "{last_to_arrive:?}");
 }
@@ -186,6 +184,8 @@ fn settings_out_of_range_are_refused() {
         (Simulation { layers: 0, ..good.clone() }, 0),
         (Simulation { layers: u32::MAX, ..good.clone() }, 0),
         (Simulation { events_per_rank: u64::MAX, ..good.clone() }, 0),
+        (Simulation { faults: Some(vec!["pause=4".parse().unwrap()]), ..good.clone() }, 0),
+        (Simulation { faults: Some(vec!["dma-late=3".parse().unwrap()]), ..good.clone() }, 0),
         (good.clone(), 4),
     ] {
         let refused = capture(&settings, rank, &mut Recorder::default(), &mut |_| {});
@@ -195,13 +195,14 @@ fn settings_out_of_range_are_refused() {
 
 #[test]
 fn a_brief_capture_has_an_instruction_and_an_operation_for_each_phase() {
-    let brief = Simulation { detail: Detail::Collectives, straggler: Some(2), ..settings(100) };
-    let sinks: Vec<Recorder> = (0..brief.ranks).map(|rank| record(&brief, rank)).collect();
-    for sink in &sinks {
-        assert_eq!(sink.slices.len(), 100);
+    let brief = Simulation { detail: Detail::Collectives, ..settings(100) };
+    let whole = Simulation { events_per_rank: 60_000, ..settings(0) };
+    for rank in 0..brief.ranks {
+        let (brief, whole) = (record(&brief, rank), record(&whole, rank));
+        assert_eq!(brief.slices.len(), 100);
+        let times = |sink: &Recorder| -> Vec<(i64, i64)> {
+            sink.slices_of("cc_ops").take(20).map(|operation| (operation.start_ps, end(operation))).collect()
+        };
+        assert_eq!(times(&brief), times(&whole), "the ranks meet at the same times");
     }
-    assert!(
-        capture(&Simulation { straggler: Some(4), ..brief }, 0, &mut Recorder::default(), &mut |_| {})
-            .is_err()
-    );
 }

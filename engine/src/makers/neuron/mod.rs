@@ -15,7 +15,7 @@ use super::{Maker, MakerFacts, Tool};
 use crate::segment::Bytes;
 
 pub use engine::{Engine, EngineTrack, MATRIX_PRODUCTS};
-pub use tracks::{CounterTrack, NeuronTracks, name_on_core};
+pub use tracks::{CounterTrack, NeuronMemory, NeuronTracks, name_on_core};
 
 /// The instruction that waits for a semaphore and then changes it. Waiting does not count as work.
 pub use crate::model::wait::NEURON_WAIT as SEMAPHORE_WAIT;

@@ -8,8 +8,8 @@ use crate::model::{Identity, Nesting, Role, Sink, TrackId, TrackSpec, Unit};
 
 use super::EngineTrack;
 use super::schema::{
-    CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE, PENDING_DMA,
-    Queue, SEMAPHORE_UPDATE, TableSchema,
+    CC_INSTRUCTION, CC_OPS, DMA, DMA_THROUGHPUT, ERROR, HAM, HBM_USAGE, INSTRUCTION, INSTRUCTION_USAGE,
+    PENDING_DMA, Queue, SBUF_ALLOCATION, SCRATCHPAD_ALLOCATION, SEMAPHORE_UPDATE, TableSchema,
 };
 
 /// A counter that any Neuron profile can have.
@@ -27,6 +27,15 @@ pub enum CounterTrack {
     HbmUsage,
 }
 
+/// A memory whose ranges are in use for a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NeuronMemory {
+    /// The state buffer on the chip; table `sbuf_allocation`.
+    StateBuffer,
+    /// The scratchpad in device memory; table `scratchpad_allocation`.
+    Scratchpad,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum NeuronTrackGroup {
     Engines,
@@ -34,6 +43,7 @@ enum NeuronTrackGroup {
     Collectives,
     Semaphores,
     Counters,
+    Memory,
 }
 
 impl NeuronTrackGroup {
@@ -45,6 +55,7 @@ impl NeuronTrackGroup {
             Self::Collectives => ("Collectives", 2, Initially::Open),
             Self::Counters => ("Counters", 4, Initially::Open),
             Self::Semaphores => ("Semaphores", 5, Initially::Closed),
+            Self::Memory => ("Memory", 6, Initially::Closed),
         }
     }
 }
@@ -64,6 +75,8 @@ pub struct NeuronTracks {
     counter_groups: FxHashMap<u32, TrackId>,
     streams: FxHashMap<Option<u32>, TrackId>,
     cc_cores: FxHashMap<u32, TrackId>,
+    memories: FxHashMap<NeuronMemory, TrackId>,
+    errors: Option<TrackId>,
 }
 
 #[derive(Debug)]
@@ -260,6 +273,31 @@ impl NeuronTracks {
         Ok(track)
     }
 
+    /// The track for ranges of a memory that are in use for a time.
+    pub fn memory(&mut self, sink: &mut dyn Sink, memory: NeuronMemory) -> Result<TrackId> {
+        if let Some(&track) = self.memories.get(&memory) {
+            return Ok(track);
+        }
+        let (name, table, sort) = match memory {
+            NeuronMemory::StateBuffer => ("SBUF", &SBUF_ALLOCATION, 0),
+            NeuronMemory::Scratchpad => ("Scratchpad", &SCRATCHPAD_ALLOCATION, 1),
+        };
+        let track = self.slices(sink, table, NeuronTrackGroup::Memory, name, sort, Identity::default())?;
+        self.memories.insert(memory, track);
+        Ok(track)
+    }
+
+    /// The track for errors of the hardware.
+    pub fn errors(&mut self, sink: &mut dyn Sink) -> Result<TrackId> {
+        if let Some(track) = self.errors {
+            return Ok(track);
+        }
+        let table = sink.table(ERROR.spec())?;
+        let track = sink.track(TrackSpec::slices("Errors", None, table, Nesting::Concurrent, 7))?;
+        self.errors = Some(track);
+        Ok(track)
+    }
+
     fn slices(
         &mut self,
         sink: &mut dyn Sink,
@@ -312,6 +350,9 @@ mod tests {
                 tracks.counter(&mut sink, 1, CounterTrack::PendingDmas).unwrap(),
                 tracks.collective_ops(&mut sink, None).unwrap(),
                 tracks.cc_core(&mut sink, 8).unwrap(),
+                tracks.memory(&mut sink, NeuronMemory::StateBuffer).unwrap(),
+                tracks.memory(&mut sink, NeuronMemory::Scratchpad).unwrap(),
+                tracks.errors(&mut sink).unwrap(),
             ];
             paths.push(defined.map(|track| sink.path(track)));
         }
@@ -330,6 +371,9 @@ mod tests {
                 "Counters · core 1/Pending DMAs",
                 "Collectives/Operations",
                 "Collectives/CC-core 8",
+                "Memory/SBUF",
+                "Memory/Scratchpad",
+                "Errors",
             ]
         );
         assert_eq!(sink.tracks.iter().filter(|track| track.name == "Engines").count(), 1);

@@ -15,8 +15,10 @@ mod dma;
 mod heading;
 mod instruction;
 mod layer;
+mod memory;
 mod program;
 mod queue;
+mod source;
 mod summary;
 
 pub use crate::makers::table::{FieldSchema, TableSchema};
@@ -29,12 +31,19 @@ pub use dma::{DMA, Dma, dma_name};
 pub use heading::heading_of;
 pub use instruction::{INSTRUCTION, Instruction};
 pub use layer::{LAYER_SUMMARY, LayerRow, LayerSummary};
+pub use memory::{
+    ERROR, ErrorEvent, SBUF_ALLOCATION, SCRATCHPAD_ALLOCATION, SbufAllocation, ScratchpadAllocation,
+};
 pub use program::{
     ACTIVE_TIME, ActiveTime, DMA_QUEUES_INFO, DmaQueuesInfo, METADATA, MODEL_INFO, Metadata, ModelInfo,
     ModelRow, NC_MEM_USAGE, NEFF_HEADER, NEFF_NODE, NcMemUsage, NeffHeader, NeffNode, PROFILE_INFO,
     ProfileInfo, WARNINGS, Warnings,
 };
 pub use queue::Queue;
+pub use source::{
+    STACK_FRAME, STACK_FRAME_FILE_LOCATION, STACK_FRAME_FILE_NAME, STACK_FRAME_FUNCTION_NAME, StackFrame,
+    StackFrameFileLocation, StackFrameFileName, StackFrameFunctionName,
+};
 pub use summary::{SUMMARY, SUMMARY_GROUP_ORDER, SUMMARY_GROUPS, TERMINOLOGY};
 
 /// Name of links between an instruction and the instructions it waited for, as in neuron-profile.
@@ -50,7 +59,7 @@ pub const DMA_COMPLETION: &str = "DMA_COMPLETION";
 pub const COLLECTIVE_TRIGGER: &str = "COLLECTIVE_TRIGGER";
 
 /// All tables.
-pub static TABLES: [&TableSchema; 25] = [
+pub static TABLES: [&TableSchema; 32] = [
     &INSTRUCTION,
     &DMA,
     &CC_OPS,
@@ -61,6 +70,9 @@ pub static TABLES: [&TableSchema; 25] = [
     &DMA_THROUGHPUT,
     &INSTRUCTION_USAGE,
     &HBM_USAGE,
+    &SBUF_ALLOCATION,
+    &SCRATCHPAD_ALLOCATION,
+    &ERROR,
     &ACTIVE_TIME,
     &CC_STREAM,
     &DMA_QUEUES_INFO,
@@ -71,6 +83,10 @@ pub static TABLES: [&TableSchema; 25] = [
     &NEFF_HEADER,
     &NEFF_NODE,
     &PROFILE_INFO,
+    &STACK_FRAME,
+    &STACK_FRAME_FILE_LOCATION,
+    &STACK_FRAME_FILE_NAME,
+    &STACK_FRAME_FUNCTION_NAME,
     &SUMMARY,
     &SUMMARY_GROUPS,
     &SUMMARY_GROUP_ORDER,
@@ -80,7 +96,7 @@ pub static TABLES: [&TableSchema; 25] = [
 
 /// Names of tables that no other format has: a JSON with one of them is a Neuron profile. The list
 /// is separate from [`TABLES`], because [`TABLES`] links in all explanations.
-pub const TELLING: [&str; 23] = [
+pub const TELLING: [&str; 28] = [
     "instruction",
     "dma",
     "cc_ops",
@@ -91,6 +107,8 @@ pub const TELLING: [&str; 23] = [
     "dma_throughput",
     "instruction_usage",
     "hbm_usage",
+    "sbuf_allocation",
+    "scratchpad_allocation",
     "active_time",
     "cc_stream",
     "dma_queues_info",
@@ -100,6 +118,9 @@ pub const TELLING: [&str; 23] = [
     "neff_header",
     "neff_node",
     "profile_info",
+    "stack_frame_file_location",
+    "stack_frame_file_name",
+    "stack_frame_function_name",
     "summary",
     "summary_groups",
     "summary_group_order",
@@ -126,7 +147,12 @@ mod tests {
         let all: HashSet<&str> = TABLES.iter().map(|table| table.name).collect();
         let telling = HashSet::from(TELLING);
         assert!(telling.is_subset(&all));
-        assert_eq!(all.difference(&telling).count(), 2, "metadata and warnings are in other formats too");
+        let shared: HashSet<&str> = all.difference(&telling).copied().collect();
+        assert_eq!(
+            shared,
+            HashSet::from(["metadata", "warnings", "error", "stack_frame"]),
+            "in other formats too"
+        );
     }
 
     #[test]
