@@ -167,6 +167,8 @@ pub fn host_work<B: Bytes>(segment: &Segment<B>, calls: &[u32], cancel: Cancel<'
 /// The file and line of source that a row of a rank comes from, if its trace states them.
 pub fn source_line<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
     makers!(function_of_maker, source, segment: B)(segment, row)
+}
+
 /// The marks that the program of a rank drew over its work, by start. Empty if it drew none.
 pub fn marks<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<WorkMark>> {
     makers!(function_of_maker, marks, segment: B)(segment, cancel)

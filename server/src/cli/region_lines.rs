@@ -6,11 +6,11 @@ use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkSteps};
 use nprof_engine::wire::notes::{NotedRegion, Notes};
 
-use super::answer::RowLimit;
 use super::size;
 use crate::analysis::region_json::pace_name;
 use crate::analysis::regions::RegionsOfRank;
 use crate::print;
+use crate::print::row_limit::RowLimit;
 use crate::print::text::{self, Align};
 use crate::units::time_text;
 

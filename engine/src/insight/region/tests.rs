@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{NoSteps, StepPace, StepShape, WorkSteps, steps};
 use crate::exec::Cancel;
-use crate::model::rank_work::NO_LAUNCH;
+use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{Identity, MachineSide, RankWork, Role, TrackId, WorkClass, WorkNode, WorkQueue};
 
 /// Duration of a kernel, and the gap behind it.
@@ -35,7 +35,7 @@ impl Stream {
             work.queues.push(queue);
             work.queues.len() - 1
         });
-        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name };
+        let class = WorkClass { queue: u32::try_from(queue).unwrap(), name, layer: NO_LAYER };
         let at = work.classes.iter().position(|known| *known == class);
         let class = at.unwrap_or_else(|| {
             work.classes.push(class);
