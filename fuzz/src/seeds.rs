@@ -28,6 +28,7 @@ use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
+use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use crate::targets::TARGETS;
@@ -277,7 +278,8 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         ProfileInfo { entry, start_ps: 0, end_ps: 9, active_ps: None, ranks: vec![rank], whole: vec![] };
     let summary = Err(Refusal::new(RefusalKind::Damaged, "no metrics".to_owned()));
     let names = vec![NameSlot { kind: "matmul".to_owned(), slot: 2 }];
-    let bundle = Bundle { profile, names, ranks: vec![BundledRank { warnings: Vec::new(), summary }] };
+    let ranks = vec![BundledRank { warnings: Vec::new(), summary }];
+    let bundle = Bundle { profile, names, ranks, notes: Notes::default() };
     Ok(vec![postcard::to_allocvec(&bundle)?])
 }
 

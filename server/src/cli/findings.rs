@@ -3,22 +3,27 @@
 use std::io::Write;
 
 use clap::Args;
+use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::finding::{Facts, RULES, RuleVerdict, findings};
+use nprof_engine::exec::Cancel;
+use nprof_engine::insight::finding::{Facts, RULES, RuleVerdict, Verdict, findings};
 
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
 use crate::analysis::graph::replayable;
+use crate::analysis::regions::regions_of;
 use crate::print;
 use crate::print::finding::{coverage_document, coverage_line, documents, lines};
 use crate::print::row_limit::RowLimit;
+use crate::store::{Profile, RankFile};
 
 const EXAMPLES: &str = "\
 Examples:
   nprof findings run-7                       what is wrong, what it costs, and where
   nprof findings run-7 --rule late-rank      the answer of one rule
+  nprof findings run-7 --region warm-up      those within a region that `nprof regions` names
   nprof findings run-7 --output-format json | jq '.findings[] | select(.state == \"found\")'
   nprof findings run-7 --fail-on 'late-rank > 2%' --fail-on 'slow-link > 5 ms'
                                              exit with 3 if one costs more, with 4 if nobody can tell";
@@ -32,6 +37,9 @@ pub(super) struct FindingsArgs {
     /// Only this rule; can be repeated [default: all]
     #[arg(long, value_name = "RULE", value_parser = rule_names())]
     rule: Vec<String>,
+    /// Only findings whose span lies in part in this region, as `nprof regions` names it
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
     /// Most findings, or `all`
     #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
@@ -54,13 +62,18 @@ impl FindingsArgs {
         let (of, length_ps, coverage) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
             let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel)?;
+            let facts = if facts.lacks_steps() { with_steps(facts, &profile, cancel)? } else { facts };
             let found = findings(&facts)?;
             Ok::<_, anyhow::Error>((found, facts.length_ps(), facts.coverage))
         })?;
         let is_wanted = |one: &&RuleVerdict| {
             self.rule.is_empty() || self.rule.iter().any(|name| name == one.rule.rule().id)
         };
-        let wanted: Vec<RuleVerdict> = of.iter().filter(is_wanted).cloned().collect();
+        let mut wanted: Vec<RuleVerdict> = of.iter().filter(is_wanted).cloned().collect();
+        if let Some(name) = &self.region {
+            let spans = analysing(|cancel| spans_of(&profile, name, cancel))?;
+            wanted.iter_mut().for_each(|one| keep_within(one, &spans));
+        }
         match self.output_format {
             AnswerFormat::Json => {
                 let all = documents(&wanted);
@@ -78,5 +91,46 @@ impl FindingsArgs {
             }
         }
         judge(&self.fail_on, &of, length_ps, out)
+    }
+}
+
+/// The facts with the steps of the first rank that has some.
+fn with_steps<'g>(facts: Facts<'g>, profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Facts<'g>> {
+    for file in &profile.manifest.ranks {
+        for of in regions_of(profile, &[file], cancel)? {
+            if let Ok(steps) = &of.regions.steps {
+                return Ok(facts.with_steps_of(of.rank, steps));
+            }
+        }
+    }
+    Ok(facts)
+}
+
+/// The spans of the regions of a name, on all ranks: those that users named, and steps, layers and
+/// phases.
+fn spans_of(profile: &Profile, name: &str, cancel: Cancel<'_>) -> anyhow::Result<Vec<Interval>> {
+    let notes = profile.notes()?;
+    let noted = notes.regions.iter().filter(|region| region.name == name);
+    let mut spans: Vec<Interval> =
+        noted.map(|region| Interval::new(region.start_ps, region.end_ps)).collect();
+    let files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
+    for of in regions_of(profile, &files, cancel)? {
+        let named = of.regions.all.iter().filter(|region| region.name == name);
+        spans.extend(named.map(|region| region.span));
+    }
+    anyhow::ensure!(!spans.is_empty(), "no region is named `{name}`; `nprof regions` shows all");
+    Ok(spans)
+}
+
+/// Leaves out what lies outside of all spans, and what is about the run as a whole.
+fn keep_within(one: &mut RuleVerdict, spans: &[Interval]) {
+    if let Verdict::Found(found) = &mut one.verdict {
+        found.retain(|finding| {
+            let span = finding.place.span_ps;
+            span.is_some_and(|(start, end)| spans.iter().any(|region| region.overlaps(start, end)))
+        });
+        if found.is_empty() {
+            one.verdict = Verdict::Nothing;
+        }
     }
 }

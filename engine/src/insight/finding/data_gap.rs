@@ -54,7 +54,7 @@ impl DataGap {
             Self::Clocks => "no operation has two ranks, so their clocks cannot be compared".to_owned(),
             Self::Operations => "no collective operations were recorded".to_owned(),
             Self::Launches => "no calls of a host that launch work were recorded".to_owned(),
-            Self::Steps => "no steps are known: the trace has no marks of steps, and no order of operations \
+            Self::Steps => "no steps are known: the trace has no marks of steps, and no order of its work \
                             that repeats"
                 .to_owned(),
             Self::DeviceWork => "no work of a device was recorded".to_owned(),

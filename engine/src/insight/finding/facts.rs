@@ -14,6 +14,7 @@ use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Cancel;
 use crate::insight::median_rank::MedianRank;
+use crate::insight::region::{StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
 use crate::model::{MachineSide, WorkNode};
@@ -24,6 +25,18 @@ const MOST_LOST: f64 = 0.05;
 const LEAST_TIME: f64 = 0.5;
 /// Share of the run that a rank has to work before the run has begun.
 const BEGUN: f64 = 0.01;
+
+/// Steps from which on their median says something.
+pub(super) const LEAST_STEPS: usize = 3;
+
+/// A step of a rank.
+#[derive(Debug, Clone)]
+pub(super) struct RankStep {
+    /// Number of the rank.
+    pub(super) rank: u32,
+    pub(super) name: String,
+    pub(super) span: Interval,
+}
 
 /// Facts about a job.
 #[derive(Debug)]
@@ -37,6 +50,8 @@ pub struct Facts<'g> {
     /// The recorded part of the job.
     pub coverage: Coverage,
     pub(super) steps: Vec<StepReport>,
+    /// Steps of a rank with the usual work, if those of the job are not known.
+    pub(super) rank_steps: Vec<RankStep>,
     pub(super) cancel: Cancel<'g>,
     median_rank: OnceCell<MedianRank<'g>>,
     /// For each rank the operations of its groups that its trace lacks.
@@ -55,6 +70,7 @@ impl<'g> Facts<'g> {
             coverage: Coverage::of(job, report, graph, &absent),
             absent,
             steps: steps(job, report, &report.by_call(job)),
+            rank_steps: Vec::new(),
             cancel,
             median_rank: OnceCell::new(),
             job,
@@ -62,6 +78,22 @@ impl<'g> Facts<'g> {
             graph,
             edges,
         })
+    }
+
+    /// Whether the operations of the ranks tell no steps.
+    #[must_use]
+    pub fn lacks_steps(&self) -> bool {
+        self.steps.len() < LEAST_STEPS
+    }
+
+    /// The same facts with the steps of a rank, by its marks or by the order of its work. Steps that
+    /// the recording cuts, and those of the warm-up, say nothing about the others.
+    #[must_use]
+    pub fn with_steps_of(mut self, rank: u32, steps: &WorkSteps) -> Self {
+        let usual = steps.all.iter().skip(steps.steady_from).filter(|step| step.shape != StepShape::Cut);
+        let step = |step: &WorkStep| RankStep { rank, name: step.name.clone(), span: step.span };
+        self.rank_steps = usual.map(step).collect();
+        self
     }
 
     /// Time that a run would save in which the ranks with these numbers are all as fast as the

@@ -3,7 +3,7 @@
 
 use super::super::data_gap::DataGap;
 use super::super::evidence::{Evidence, EvidenceValue, Measure};
-use super::super::facts::Facts;
+use super::super::facts::{Facts, LEAST_STEPS, RankStep};
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
@@ -20,8 +20,6 @@ pub(super) const RULE: Rule = Rule {
     words,
 };
 
-/// Steps that a median needs.
-const LEAST_STEPS: usize = 3;
 /// With less steps than this, half of them can be slow. With more, one of [`MOST_SLOW`] can.
 const FEW: usize = 6;
 const MOST_SLOW: usize = 4;
@@ -31,15 +29,17 @@ const LEAST_LONGER: f64 = 0.05;
 const LEAST_DEVIATIONS: i64 = 5;
 
 /// A step with its bounds, from its begin to that of the next one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct BoundedStep {
-    number: u32,
+    /// Number of its rank, if it is not one of all ranks.
+    rank: Option<u32>,
+    name: String,
     start_ps: i64,
     end_ps: i64,
 }
 
 impl BoundedStep {
-    fn duration_ps(self) -> i64 {
+    fn duration_ps(&self) -> i64 {
         self.end_ps.saturating_sub(self.start_ps)
     }
 }
@@ -49,7 +49,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     if steps.len() < LEAST_STEPS {
         return Ok(Verdict::CannotTell(DataGap::Steps));
     }
-    let lengths_ps: Vec<i64> = steps.iter().map(|step| step.duration_ps()).collect();
+    let lengths_ps: Vec<i64> = steps.iter().map(BoundedStep::duration_ps).collect();
     let is_few = steps.len() < FEW;
     let usual_ps = middle(lengths_ps.clone(), is_few);
     let deviations_ps = lengths_ps.iter().map(|ps| ps.saturating_sub(usual_ps).saturating_abs()).collect();
@@ -67,10 +67,10 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
             continue;
         }
         let saving = Bracket::around(by_ps - deviation_ps, by_ps, by_ps + deviation_ps);
-        let place = Place::of_span(step.start_ps, step.end_ps);
+        let place = Place { rank: step.rank, ..Place::of_span(step.start_ps, step.end_ps) };
         let mut finding = facts.finding(RuleName::SlowStep, place, Some(saving));
         finding.evidence = vec![
-            Evidence::about(Measure::LongerBy, &step.number.to_string(), EvidenceValue::Time(by_ps)),
+            Evidence::about(Measure::LongerBy, &step.name, EvidenceValue::Time(by_ps)),
             Evidence::new(Measure::Usual, EvidenceValue::Time(usual_ps)),
         ];
         found.push(finding);
@@ -83,19 +83,34 @@ fn middle(mut values: Vec<i64>, is_few: bool) -> i64 {
     if is_few { lower_median(&mut values) } else { upper_median(values, i64::cmp).unwrap_or(0) }
 }
 
-/// The steps of the job from begin to begin. The last one ends with the run.
+/// The steps of the job from begin to begin, the last one to the end of the run. If they are not
+/// known, those of a rank.
 fn steps(facts: &Facts<'_>) -> Vec<BoundedStep> {
+    if facts.lacks_steps() {
+        let step = |step: &RankStep| BoundedStep {
+            rank: Some(step.rank),
+            name: step.name.clone(),
+            start_ps: step.span.start.0,
+            end_ps: step.span.end.0,
+        };
+        return facts.rank_steps.iter().map(step).collect();
+    }
     let mut starts: Vec<(i64, u32)> = facts.steps.iter().map(|step| (step.start_ps, step.number)).collect();
     starts.sort_unstable();
     let ends = starts.iter().skip(1).map(|(start_ps, _)| *start_ps).chain([facts.path.span_ps.1]);
-    let step = |(&(start_ps, number), end_ps): (&(i64, u32), i64)| BoundedStep { number, start_ps, end_ps };
+    let step = |(&(start_ps, number), end_ps): (&(i64, u32), i64)| BoundedStep {
+        rank: None,
+        name: format!("step {number}"),
+        start_ps,
+        end_ps,
+    };
     starts.iter().zip(ends).map(step).collect()
 }
 
 fn words(of: &Finding) -> String {
-    let number = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    let name = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
     format!(
-        "step {number} takes {} longer than the median step of {}",
+        "{name} takes {} longer than the median step of {}",
         of.words(Measure::LongerBy),
         of.words(Measure::Usual)
     )

@@ -69,7 +69,7 @@ fn one_operation_is_an_outlier() {
 fn a_step_is_slow() {
     let of = job(&[Cause::Pause(2, 3, 2_000 * US)]);
     let found = of.found(RuleName::SlowStep);
-    assert_eq!(found.measured(Measure::LongerBy).unwrap().of.as_deref(), Some("3"));
+    assert_eq!(found.measured(Measure::LongerBy).unwrap().of.as_deref(), Some("step 3"));
     assert_eq!(job(&[]).verdict(RuleName::SlowStep), Verdict::Nothing);
 }
 
