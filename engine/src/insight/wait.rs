@@ -3,9 +3,9 @@
 //!
 //! A queue waits from the end of its work to the start of the next, as long as something that the
 //! next work waits for is not there. An instruction waits for a semaphore as long as the recording
-//! states it. A call of an operation waits until the last awaited rank has come. A thread waits in a
-//! call that returns behind work of its device. The root of a wait is what ran meanwhile, found by a
-//! walk back along the edges.
+//! states it. A call of an operation waits until the last awaited rank has come. A thread waits in
+//! a call that returns behind work of its device. The root of a wait is what ran meanwhile, found
+//! by a walk back along the edges.
 
 use std::ops::Range;
 

@@ -119,6 +119,8 @@ impl WaitsArgs {
         let WaitCounts { stated, fulfilled, charged } = stated_waits(graph, found);
         let counts = json!({"stated": stated, "fulfilled": fulfilled, "charged": charged});
         document.insert("stated_waits".to_owned(), counts);
+        let dropped: u64 = graph.ranks.iter().map(RankGraph::dropped_edges).sum();
+        document.insert("dropped_edges".to_owned(), json!(dropped));
         let row = |(rank, row): &(u32, &WaitRow)| {
             let name = |party: &Option<_>| party.as_ref().map(|party| name_of(graph, party));
             let longest = LongestNames::of(graph, *rank, row);

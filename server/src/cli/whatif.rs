@@ -35,16 +35,16 @@ pub(super) struct WhatifArgs {
     /// Name or id of a profile, as `nprof list` shows it
     profile: String,
     /// Changes that hold together, such as kernel:NAME=0.5, layer:NAME=0.5, engine:NAME=0.5,
-    /// dma:QUEUE=0.5, transfer:KIND=0.5, rank:3=median, rank:3=0.9, wait:rank 3=0,
-    /// wait:semaphore 12=0 or bandwidth=2
+    /// dma:QUEUE=0.5, wait:semaphore 12=0, transfer:KIND=0.5, rank:3=median, rank:3=0.9,
+    /// wait:rank 3=0 or bandwidth=2
     ///
     /// NAME and QUEUE are a part of the name of a kernel, layer, engine or queue, or a whole name
-    /// with `*` for any text. KIND is a kind of operation as `nprof collectives` prints it. The number is a multiple of the time
-    /// that the work takes, or of the rate of all transfers.
+    /// with `*` for any text. KIND is a kind of operation as `nprof collectives` prints it. The
+    /// number is a multiple of the time that the work takes, or of the rate of all transfers.
     #[arg(required_unless_present = "sweep", value_name = "EDIT")]
     edits: Vec<Edit>,
-    /// List what would shorten the run most: each name of a kernel, engine, queue, layer and kind of
-    /// transfer twice as fast, each rank as fast as the median rank
+    /// List what would shorten the run most: each name of a kernel, engine, queue, layer and kind
+    /// of transfer twice as fast, each rank as fast as the median rank
     #[arg(long, conflicts_with = "edits")]
     sweep: bool,
     /// Exit with 3 if the changes save more than this, such as `5%` or `2 ms`; with 4 if that is

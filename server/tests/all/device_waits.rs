@@ -1,5 +1,5 @@
-//! `nprof waits` and `nprof whatif` on devices whose recordings state what their work waits for, and
-//! on jobs without a device.
+//! `nprof waits` and `nprof whatif` on devices whose recordings state what their work waits for,
+//! and on jobs without a device.
 
 use std::path::Path;
 

@@ -198,8 +198,8 @@ impl<'g> RankReplay<'g> {
         }
     }
 
-    /// A time that also waits for a stated edge. In the new run nobody waits for a semaphore that is
-    /// ignored.
+    /// A time that also waits for a stated edge. In the new run nobody waits for a semaphore that
+    /// is ignored.
     fn behind(&self, after: ReplayTime, edge: &StatedEdge, scenario: &Scenario) -> ReplayTime {
         let both = after.later(self.source(edge));
         let queue = self.graph.work.nodes.get(edge.from as usize).map(|from| {

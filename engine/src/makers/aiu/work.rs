@@ -1,5 +1,5 @@
-//! The work of a rank of an AIU: kernels, transfers, collective operations with their steps, and the
-//! preparations that kernels wait for.
+//! The work of a rank of an AIU: kernels, transfers, collective operations with their steps, and
+//! the preparations that kernels wait for.
 //!
 //! A kernel has two slices with the same counters: its preparation and its execution. The
 //! preparation lasts until the execution begins, so only its begin says something. If it comes when

@@ -1,8 +1,8 @@
 //! The work of a rank without a device: the operators and calls of its threads.
 //!
 //! A thread is one queue. Its work is the outermost slices that are no spans of the program and no
-//! frames of Python. A slice around calls of operations is not one piece of work: the calls are, and
-//! what else it contains.
+//! frames of Python. A slice around calls of operations is not one piece of work: the calls are,
+//! and what else it contains.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -9,7 +9,7 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Verdict};
 use super::Rule;
-use crate::base::Result;
+use crate::base::{Result, narrow};
 use crate::insight::Scenario;
 use crate::insight::graph::communicating_classes;
 use crate::insight::scenario::RankQueue;
@@ -52,14 +52,14 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let mut found = Vec::new();
     for wait in longest_waits(facts)?.into_iter().take(MOST) {
         let graph = &facts.graph.ranks[wait.rank as usize];
-        let track = graph.work.queues[wait.awaited as usize].track;
-        let of_track = (0..).zip(&graph.work.queues).filter(|(_, queue)| queue.track == track);
-        let awaited = of_track.map(|(queue, _)| RankQueue { rank: wait.rank, queue }).collect();
+        let name = |queue: u32| graph.work.party(queue);
+        let queues = 0..narrow(graph.work.queues.len());
+        let of_party = queues.filter(|queue| name(*queue) == name(wait.awaited));
+        let awaited = of_party.map(|queue| RankQueue { rank: wait.rank, queue }).collect();
         let saving = facts.saving(&Scenario::without_waits_for(awaited))?;
         if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
             continue;
         }
-        let name = |queue: u32| graph.work.queue_names[queue as usize].trim();
         let place = Place { track: Some(name(wait.waiter).to_owned()), ..Place::of_rank(graph.rank) };
         let mut finding = facts.finding(RuleName::ChipWait, place, Some(saving));
         finding.evidence =
