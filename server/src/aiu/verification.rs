@@ -28,7 +28,7 @@ const MARGIN_PS: i64 = 500;
 
 /// A kind of finding.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
+pub struct CheckFinding {
     /// Name of the kind.
     pub name: &'static str,
     /// Whether it makes the trace wrong.
@@ -43,7 +43,7 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// All kinds of findings, found or not.
-    pub findings: [Finding; 4],
+    pub findings: [CheckFinding; 4],
 }
 
 /// Key of the rank of a place.
@@ -57,7 +57,7 @@ const ORPHAN_PARENTS: usize = 3;
 
 impl Default for Report {
     fn default() -> Self {
-        let kind = |name, is_error| Finding { name, is_error, count: 0, instances: Vec::new() };
+        let kind = |name, is_error| CheckFinding { name, is_error, count: 0, instances: Vec::new() };
         Self {
             findings: [
                 kind("overlaps", true),
@@ -229,13 +229,13 @@ impl Report {
 
     /// Writes the report as JSON.
     pub fn write_json(&self, metadata: Map<String, Json>, out: &mut dyn Write) -> io::Result<()> {
-        let finding = |finding: &Finding| {
+        let finding = |finding: &CheckFinding| {
             json!({
                 "finding": finding.name, "is_error": finding.is_error, "count": finding.count,
                 "instances": finding.instances,
             })
         };
-        let list = |is_wanted: &dyn Fn(&Finding) -> bool| {
+        let list = |is_wanted: &dyn Fn(&CheckFinding) -> bool| {
             self.findings.iter().filter(|of| is_wanted(of)).map(finding).collect::<Vec<Json>>()
         };
         let tests = self
@@ -260,7 +260,7 @@ impl Report {
         // The line is one sign longer than the title.
         writeln!(out, "Acelyzer Verification Report\n{}", "=".repeat(29))?;
         writeln!(out, "Input:   {command}\n")?;
-        type IsWanted = fn(&&Finding) -> bool;
+        type IsWanted = fn(&&CheckFinding) -> bool;
         let sections: [(&str, IsWanted); 3] = [
             ("ERRORS", |of| of.is_error && of.count > 0),
             ("WARNINGS", |of| !of.is_error && of.count > 0),

@@ -2,7 +2,7 @@
 
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::Bracket;
-use nprof_engine::insight::finding::{Facts, Finding, RuleName, Verdict, verdict_of};
+use nprof_engine::insight::finding::{Facts, Finding, Judgement, RuleName, verdict_of};
 
 use super::AnalysisError;
 use super::graph::Replayable;
@@ -12,7 +12,7 @@ use crate::store::Profile;
 #[derive(Debug)]
 pub struct LateRanks {
     /// The answer of the rule about late ranks.
-    pub verdict: Verdict,
+    pub verdict: Judgement,
     /// Time that the run would save without any of them, if there are several.
     pub all: Option<Bracket>,
 }
@@ -37,6 +37,6 @@ impl LateRanks {
     }
 }
 
-fn costly(of: &Verdict) -> impl Iterator<Item = &Finding> {
+fn costly(of: &Judgement) -> impl Iterator<Item = &Finding> {
     of.found().iter().filter(|one| one.saving.is_some_and(|saving| saving.middle_ps > 0))
 }

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::str::FromStr;
 
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::finding::{Finding, RULES, RuleName, RuleVerdict, Verdict};
+use nprof_engine::insight::finding::{Finding, Judgement, RULES, RuleName, RuleVerdict};
 
 use super::failed_condition::{Failing, Undecided};
-use super::limit::TimeLimit;
+use super::limit::CostLimit;
 
 /// A rule, or all rules, with the cost from which on the command fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub(super) struct FindingCondition {
     /// `None` for any rule.
     rule: Option<RuleName>,
     /// `None` if anything that is found fails.
-    limit: Option<TimeLimit>,
+    limit: Option<CostLimit>,
 }
 
 impl FromStr for FindingCondition {
@@ -59,14 +59,14 @@ pub(super) fn judge(
         for one in of.iter().filter(|one| condition.is_about(one)) {
             let id = one.rule.rule().id;
             match &one.verdict {
-                Verdict::Found(found) => {
+                Judgement::Found(found) => {
                     let found = found.iter().filter(|found| condition.is_broken_by(found, length_ps));
                     broken.extend(found.map(|found| described(id, found)));
                 }
-                Verdict::CannotTell(missing) => {
+                Judgement::CannotTell(missing) => {
                     undecided.push(format!("cannot tell {id}: {}", missing.words()))
                 }
-                Verdict::Nothing => {}
+                Judgement::Nothing => {}
             }
         }
     }

@@ -6,7 +6,7 @@ use clap::Args;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::{Facts, RULES, RuleVerdict, Verdict, findings};
+use nprof_engine::insight::finding::{Facts, Judgement, RULES, RuleVerdict, findings};
 
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
@@ -124,13 +124,13 @@ fn spans_of(profile: &Profile, name: &str, cancel: Cancel<'_>) -> anyhow::Result
 
 /// Leaves out what lies outside of all spans, and what is about the run as a whole.
 fn keep_within(one: &mut RuleVerdict, spans: &[Interval]) {
-    if let Verdict::Found(found) = &mut one.verdict {
+    if let Judgement::Found(found) = &mut one.verdict {
         found.retain(|finding| {
             let span = finding.place.span_ps;
             span.is_some_and(|(start, end)| spans.iter().any(|region| region.overlaps(start, end)))
         });
         if found.is_empty() {
-            one.verdict = Verdict::Nothing;
+            one.verdict = Judgement::Nothing;
         }
     }
 }

@@ -6,14 +6,14 @@ use crate::units::{time_ps, with_unit};
 
 /// The limit of a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum TimeLimit {
+pub(super) enum CostLimit {
     /// A share of the run.
     Share(f64),
     /// A time in picoseconds.
     Time(i64),
 }
 
-impl TimeLimit {
+impl CostLimit {
     /// The limit in picoseconds for a run of this length.
     pub(super) fn ps(self, length_ps: i64) -> i64 {
         match self {
@@ -23,7 +23,7 @@ impl TimeLimit {
     }
 }
 
-impl FromStr for TimeLimit {
+impl FromStr for CostLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -46,11 +46,11 @@ mod tests {
 
     #[test]
     fn limits_are_shares_or_times() {
-        assert_eq!("5%".parse(), Ok(TimeLimit::Share(0.05)));
-        assert_eq!("2 ms".parse(), Ok(TimeLimit::Time(2_000_000_000)));
-        assert_eq!(TimeLimit::Share(0.05).ps(1_000), 50);
+        assert_eq!("5%".parse(), Ok(CostLimit::Share(0.05)));
+        assert_eq!("2 ms".parse(), Ok(CostLimit::Time(2_000_000_000)));
+        assert_eq!(CostLimit::Share(0.05).ps(1_000), 50);
         for wrong in ["", "5", "101%", "-1%", "-1ms", "nan%", "5 parsecs"] {
-            assert!(wrong.parse::<TimeLimit>().is_err(), "{wrong}");
+            assert!(wrong.parse::<CostLimit>().is_err(), "{wrong}");
         }
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, name_of, with_work};
 use super::failed_condition::{Failing, Undecided};
-use super::limit::TimeLimit;
+use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable, source_lines};
 use crate::print;
@@ -46,7 +46,7 @@ pub(super) struct WaitsArgs {
     /// Exit with 3 if a queue or thread waits for another one for more than this, such as `20%` of
     /// the run or `5 ms`; with 4 if the recording lacks parts that can hide such a wait
     #[arg(long, value_name = "WAIT")]
-    fail_on: Option<TimeLimit>,
+    fail_on: Option<CostLimit>,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::StorePlace;
 use super::answer::{AnswerFormat, with_work};
 use super::failed_condition::{Failing, Undecided};
-use super::limit::TimeLimit;
+use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
@@ -52,7 +52,7 @@ pub(super) struct WhatifArgs {
     ///
     /// A saving is sure if both ends of its bracket are on the same side of the limit.
     #[arg(long, value_name = "SAVING", conflicts_with = "sweep")]
-    fail_on: Option<TimeLimit>,
+    fail_on: Option<CostLimit>,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,

@@ -2,7 +2,9 @@
 
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::Bracket;
-use nprof_engine::insight::finding::{Coverage, Evidence, EvidenceValue, Finding, RuleVerdict, Verdict};
+use nprof_engine::insight::finding::{
+    Coverage, EvidenceValue, Finding, FindingEvidence, Judgement, RuleVerdict,
+};
 use serde_json::{Value, json};
 
 use super::row_limit::RowLimit;
@@ -17,7 +19,7 @@ const INDENT: usize = 20;
 #[must_use]
 pub fn documents(of: &[RuleVerdict]) -> Vec<Value> {
     let of_rule = |one: &RuleVerdict| match &one.verdict {
-        Verdict::Found(found) => found.iter().map(document).collect(),
+        Judgement::Found(found) => found.iter().map(document).collect(),
         other => vec![json!({
             "rule": one.rule.rule().id,
             "state": other.state(),
@@ -38,10 +40,10 @@ pub fn documents(of: &[RuleVerdict]) -> Vec<Value> {
 }
 
 /// Why a rule found nothing.
-fn reason(of: &Verdict) -> String {
+fn reason(of: &Judgement) -> String {
     match of {
-        Verdict::CannotTell(missing) => format!("cannot tell: {}", missing.words()),
-        Verdict::Found(_) | Verdict::Nothing => "nothing found".to_owned(),
+        Judgement::CannotTell(missing) => format!("cannot tell: {}", missing.words()),
+        Judgement::Found(_) | Judgement::Nothing => "nothing found".to_owned(),
     }
 }
 
@@ -71,7 +73,7 @@ pub fn bracket(of: &Bracket) -> Value {
     json!({"low": of.low_ps, "middle": of.middle_ps, "high": of.high_ps})
 }
 
-fn evidence(of: &Evidence) -> Value {
+fn evidence(of: &FindingEvidence) -> Value {
     let value = match of.quantity {
         EvidenceValue::Time(ps) => json!(ps),
         EvidenceValue::Share(number) | EvidenceValue::Factor(number) => json!(number),
@@ -96,13 +98,13 @@ pub fn lines(of: &[RuleVerdict], length_ps: i64, limit: RowLimit) -> Vec<String>
     if shown.len() < found.len() {
         lines.push(format!("{} more findings; --limit all shows them", found.len() - shown.len()));
     }
-    let nothing = of.iter().filter(|one| one.verdict == Verdict::Nothing);
+    let nothing = of.iter().filter(|one| one.verdict == Judgement::Nothing);
     let nothing: Vec<&str> = nothing.map(|one| one.rule.rule().id).collect();
     if !nothing.is_empty() {
         lines.push(format!("nothing found: {}", nothing.join(", ")));
     }
     for one in of {
-        if let Verdict::CannotTell(missing) = one.verdict {
+        if let Judgement::CannotTell(missing) = one.verdict {
             lines.push(format!("cannot tell {}: {}", one.rule.rule().id, missing.words()));
         }
     }

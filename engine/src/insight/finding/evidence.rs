@@ -1,4 +1,4 @@
-//! Evidence: the numbers behind a finding.
+//! FindingEvidence: the numbers behind a finding.
 
 use crate::base::time::short_duration;
 
@@ -59,7 +59,7 @@ pub(super) fn percent(share: f64) -> String {
 
 /// The thing that was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Measure {
+pub enum EvidenceMeasure {
     /// Time by which work took longer than usual.
     LongerBy,
     /// Multiple of the usual time that work took.
@@ -90,7 +90,7 @@ pub enum Measure {
     AbsentRanks,
 }
 
-impl Measure {
+impl EvidenceMeasure {
     /// Name for JSON.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -115,25 +115,25 @@ impl Measure {
 
 /// One number behind a finding.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evidence {
+pub struct FindingEvidence {
     /// The thing that was measured.
-    pub measure: Measure,
+    pub measure: EvidenceMeasure,
     /// Name of the work, kind or party that it is measured of.
     pub of: Option<String>,
     /// The number.
     pub quantity: EvidenceValue,
 }
 
-impl Evidence {
+impl FindingEvidence {
     /// A number about the place of the finding.
     #[must_use]
-    pub fn new(measure: Measure, quantity: EvidenceValue) -> Self {
+    pub fn new(measure: EvidenceMeasure, quantity: EvidenceValue) -> Self {
         Self { measure, of: None, quantity }
     }
 
     /// A number about something with a name.
     #[must_use]
-    pub fn about(measure: Measure, of: &str, quantity: EvidenceValue) -> Self {
+    pub fn about(measure: EvidenceMeasure, of: &str, quantity: EvidenceValue) -> Self {
         Self { measure, of: Some(of.to_owned()), quantity }
     }
 }

@@ -3,7 +3,7 @@
 use super::facts::Facts;
 use super::rule_name::RuleName;
 use super::rules::RULES;
-use super::verdict::{Finding, RuleVerdict, Verdict};
+use super::verdict::{Finding, Judgement, RuleVerdict};
 use crate::base::Result;
 
 /// The answers of all rules, those with the largest saving first, then those without, then those
@@ -16,18 +16,18 @@ pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
         all.push(RuleVerdict { rule: rule.name, verdict });
     }
     let rank = |one: &RuleVerdict| match &one.verdict {
-        Verdict::Found(found) => (0, std::cmp::Reverse(found.iter().map(saving_ps).max().unwrap_or(0))),
-        Verdict::CannotTell(_) => (1, std::cmp::Reverse(0)),
-        Verdict::Nothing => (2, std::cmp::Reverse(0)),
+        Judgement::Found(found) => (0, std::cmp::Reverse(found.iter().map(saving_ps).max().unwrap_or(0))),
+        Judgement::CannotTell(_) => (1, std::cmp::Reverse(0)),
+        Judgement::Nothing => (2, std::cmp::Reverse(0)),
     };
     all.sort_by_key(rank);
     Ok(all)
 }
 
 /// The answer of one rule, the largest saving first.
-pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Verdict> {
+pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Judgement> {
     let mut verdict = (rule.rule().check)(facts)?;
-    if let Verdict::Found(found) = &mut verdict {
+    if let Judgement::Found(found) = &mut verdict {
         found.sort_by_key(|one| std::cmp::Reverse(saving_ps(one)));
     }
     Ok(verdict)

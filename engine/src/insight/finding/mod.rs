@@ -19,11 +19,11 @@ mod verdict;
 
 pub use coverage::{Coverage, RankCoverage};
 pub use data_gap::DataGap;
-pub use evidence::{Evidence, EvidenceValue, Measure};
+pub use evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 pub use facts::Facts;
 pub use judgement::{findings, verdict_of};
 pub use place::Place;
 pub use rule_name::RuleName;
-pub use rules::{RULES, Rule};
+pub use rules::{FindingRule, RULES};
 pub use severity::Severity;
-pub use verdict::{Finding, RuleVerdict, Verdict};
+pub use verdict::{Finding, Judgement, RuleVerdict};

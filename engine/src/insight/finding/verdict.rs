@@ -1,7 +1,7 @@
 //! The answers of rules.
 
 use super::data_gap::DataGap;
-use super::evidence::{Evidence, Measure};
+use super::evidence::{EvidenceMeasure, FindingEvidence};
 use super::place::Place;
 use super::rule_name::RuleName;
 use super::severity::Severity;
@@ -17,7 +17,7 @@ pub struct Finding {
     /// The place to look at.
     pub place: Place,
     /// The numbers behind it.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<FindingEvidence>,
     /// Time by which the run would be shorter without it, in picoseconds. `None` if it costs
     /// nothing that is known.
     pub saving: Option<Bracket>,
@@ -26,24 +26,24 @@ pub struct Finding {
 impl Finding {
     /// The first number of a measure.
     #[must_use]
-    pub fn measured(&self, measure: Measure) -> Option<&Evidence> {
+    pub fn measured(&self, measure: EvidenceMeasure) -> Option<&FindingEvidence> {
         self.evidence.iter().find(|one| one.measure == measure)
     }
 
     /// All numbers of a measure.
-    pub fn all(&self, measure: Measure) -> impl Iterator<Item = &Evidence> {
+    pub fn all(&self, measure: EvidenceMeasure) -> impl Iterator<Item = &FindingEvidence> {
         self.evidence.iter().filter(move |one| one.measure == measure)
     }
 
     /// A number in words; empty without it.
-    pub(super) fn words(&self, measure: Measure) -> String {
+    pub(super) fn words(&self, measure: EvidenceMeasure) -> String {
         self.measured(measure).map(|one| one.quantity.words()).unwrap_or_default()
     }
 }
 
 /// The answer of a rule.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum Judgement {
     /// Findings; not empty.
     Found(Vec<Finding>),
     /// All data is there, and nothing was found.
@@ -52,7 +52,7 @@ pub enum Verdict {
     CannotTell(DataGap),
 }
 
-impl Verdict {
+impl Judgement {
     /// The verdict of a rule that found some things, or lacks some data.
     #[must_use]
     pub(super) fn of(found: Vec<Finding>, missing: Option<DataGap>) -> Self {
@@ -89,5 +89,5 @@ pub struct RuleVerdict {
     /// The rule.
     pub rule: RuleName,
     /// Its answer.
-    pub verdict: Verdict,
+    pub verdict: Judgement,
 }

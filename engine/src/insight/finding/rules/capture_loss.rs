@@ -2,15 +2,15 @@
 //! cause.
 
 use super::super::coverage::RankCoverage;
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::base::Result;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::Recording,
     id: "recording",
     title: "was all of the run recorded?",
@@ -22,48 +22,53 @@ pub(super) const RULE: Rule = Rule {
 /// Share of a rank's calls that may be lost without a finding of its own.
 const MOST_LOST: f64 = 0.05;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let coverage = &facts.coverage;
     if coverage.is_complete() {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let mut whole = facts.finding(RuleName::Recording, Place::default(), None);
     whole.evidence = vec![
-        Evidence::new(Measure::RecordedTime, EvidenceValue::Share(coverage.of_own_time())),
-        Evidence::new(Measure::RecordedCalls, EvidenceValue::Share(coverage.of_own_calls())),
+        FindingEvidence::new(EvidenceMeasure::RecordedTime, EvidenceValue::Share(coverage.of_own_time())),
+        FindingEvidence::new(EvidenceMeasure::RecordedCalls, EvidenceValue::Share(coverage.of_own_calls())),
     ];
     if coverage.absent_ranks() > 0 {
         let absent = EvidenceValue::Count(coverage.absent_ranks().into());
-        whole.evidence.push(Evidence::new(Measure::AbsentRanks, absent));
+        whole.evidence.push(FindingEvidence::new(EvidenceMeasure::AbsentRanks, absent));
     }
     let is_short =
         |rank: &&RankCoverage| rank.late_ps > 0 || rank.cut_ps > 0 || 1.0 - rank.of_calls() > MOST_LOST;
     let of_rank = |rank: &RankCoverage| {
         let mut finding = facts.finding(RuleName::Recording, Place::of_rank(rank.rank), None);
         finding.evidence = vec![
-            Evidence::new(Measure::RecordedTime, EvidenceValue::Share(rank.time)),
-            Evidence::new(Measure::RecordedCalls, EvidenceValue::Share(rank.of_calls())),
+            FindingEvidence::new(EvidenceMeasure::RecordedTime, EvidenceValue::Share(rank.time)),
+            FindingEvidence::new(EvidenceMeasure::RecordedCalls, EvidenceValue::Share(rank.of_calls())),
         ];
         if rank.late_ps > 0 {
-            finding.evidence.push(Evidence::new(Measure::RecordedLater, EvidenceValue::Time(rank.late_ps)));
+            finding.evidence.push(FindingEvidence::new(
+                EvidenceMeasure::RecordedLater,
+                EvidenceValue::Time(rank.late_ps),
+            ));
         }
         finding
     };
     let short = coverage.ranks.iter().filter(is_short).map(of_rank);
-    Ok(Verdict::Found(std::iter::once(whole).chain(short).collect()))
+    Ok(Judgement::Found(std::iter::once(whole).chain(short).collect()))
 }
 
 fn words(of: &Finding) -> String {
     let whose = of.place.rank.map_or_else(String::new, |rank| format!(" of rank {rank}"));
     let mut text = format!(
         "the recording{whose} has {} of the time and {} of the calls of operations",
-        of.words(Measure::RecordedTime),
-        of.words(Measure::RecordedCalls)
+        of.words(EvidenceMeasure::RecordedTime),
+        of.words(EvidenceMeasure::RecordedCalls)
     );
-    if of.measured(Measure::RecordedLater).is_some() {
-        text.push_str(&format!("; it begins {} late", of.words(Measure::RecordedLater)));
+    if of.measured(EvidenceMeasure::RecordedLater).is_some() {
+        text.push_str(&format!("; it begins {} late", of.words(EvidenceMeasure::RecordedLater)));
     }
-    if let Some(EvidenceValue::Count(absent)) = of.measured(Measure::AbsentRanks).map(|one| one.quantity) {
+    if let Some(EvidenceValue::Count(absent)) =
+        of.measured(EvidenceMeasure::AbsentRanks).map(|one| one.quantity)
+    {
         let noun = if absent == 1 { "rank is" } else { "ranks are" };
         text.push_str(&format!("; {absent} {noun} not in the profile"));
     }

@@ -3,12 +3,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
 use crate::insight::graph::communicating_classes;
@@ -16,7 +16,7 @@ use crate::insight::scenario::RankQueue;
 use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
 use crate::model::MachineSide;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::ChipWait,
     id: "chip-wait",
     title: "do engines of a chip wait for each other?",
@@ -42,12 +42,12 @@ struct QueueWait {
     wait_ps: i64,
 }
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let has_several = |rank: &crate::insight::RankGraph| {
         rank.work.queues.iter().filter(|queue| queue.side == MachineSide::Device).count() > 1
     };
     if !facts.graph.ranks.iter().any(has_several) {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let mut found = Vec::new();
     for wait in longest_waits(facts)?.into_iter().take(MOST) {
@@ -62,11 +62,14 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         }
         let place = Place { track: Some(name(wait.waiter).to_owned()), ..Place::of_rank(graph.rank) };
         let mut finding = facts.finding(RuleName::ChipWait, place, Some(saving));
-        finding.evidence =
-            vec![Evidence::about(Measure::Waited, name(wait.awaited), EvidenceValue::Time(wait.wait_ps))];
+        finding.evidence = vec![FindingEvidence::about(
+            EvidenceMeasure::Waited,
+            name(wait.awaited),
+            EvidenceValue::Time(wait.wait_ps),
+        )];
         found.push(finding);
     }
-    Ok(Verdict::of(found, None))
+    Ok(Judgement::of(found, None))
 }
 
 /// The waits of queues for queues of their device that do not communicate, the longest first.
@@ -130,8 +133,8 @@ fn communicating_queues(graph: &crate::insight::RankGraph) -> Vec<bool> {
 }
 
 fn words(of: &Finding) -> String {
-    let awaited = of.measured(Measure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
+    let awaited = of.measured(EvidenceMeasure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
     let waiter = of.place.track.as_deref().unwrap_or_default();
     let rank = of.place.rank.unwrap_or_default();
-    format!("{waiter} of rank {rank} waits {} for {awaited}", of.words(Measure::Waited))
+    format!("{waiter} of rank {rank} waits {} for {awaited}", of.words(EvidenceMeasure::Waited))
 }

@@ -3,17 +3,17 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::walk::PathKind;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::ExposedCommunication,
     id: "exposed-communication",
     title: "does the run wait for transfers that no work covers?",
@@ -28,21 +28,28 @@ const LEAST_SAVING: f64 = 0.05;
 /// Kinds that are listed.
 const MOST_KINDS: usize = 3;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
     if facts.report.operations.is_empty() {
-        return Ok(Verdict::of(Vec::new(), missing));
+        return Ok(Judgement::of(Vec::new(), missing));
     }
     let saving = facts.saving(&Scenario::without_transfers(facts.job))?;
     if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
-        return Ok(Verdict::of(Vec::new(), missing));
+        return Ok(Judgement::of(Vec::new(), missing));
     }
     let mut finding = facts.finding(RuleName::ExposedCommunication, Place::default(), Some(saving));
-    finding.evidence.push(Evidence::new(Measure::OfRun, EvidenceValue::Share(facts.share(saving.middle_ps))));
+    finding.evidence.push(FindingEvidence::new(
+        EvidenceMeasure::OfRun,
+        EvidenceValue::Share(facts.share(saving.middle_ps)),
+    ));
     for (kind, ps) in on_path(facts).into_iter().take(MOST_KINDS) {
-        finding.evidence.push(Evidence::about(Measure::Exposed, kind, EvidenceValue::Time(ps)));
+        finding.evidence.push(FindingEvidence::about(
+            EvidenceMeasure::Exposed,
+            kind,
+            EvidenceValue::Time(ps),
+        ));
     }
-    Ok(Verdict::Found(vec![finding]))
+    Ok(Judgement::Found(vec![finding]))
 }
 
 /// Time of transfers on the critical path by kind, the longest first.
@@ -63,9 +70,9 @@ fn on_path<'f>(facts: &'f Facts<'_>) -> Vec<(&'f str, i64)> {
 
 fn words(of: &Finding) -> String {
     let kinds: Vec<String> = of
-        .all(Measure::Exposed)
+        .all(EvidenceMeasure::Exposed)
         .map(|one| format!("{} {}", one.of.as_deref().unwrap_or_default(), one.quantity.words()))
         .collect();
     let list = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-    format!("{} of the run are transfers that no work covers{list}", of.words(Measure::OfRun))
+    format!("{} of the run are transfers that no work covers{list}", of.words(EvidenceMeasure::OfRun))
 }

@@ -2,17 +2,17 @@
 //! The saving is the replay in which no call of a host waits for a device.
 
 use super::super::data_gap::DataGap;
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::model::MachineSide;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::HostBlocks,
     id: "host-blocks",
     title: "does a host wait for its device before it launches more work?",
@@ -25,9 +25,9 @@ pub(super) const RULE: Rule = Rule {
 /// The least saving, as a share of the run.
 const LEAST_SAVING: f64 = 0.02;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
-        return Ok(Verdict::CannotTell(DataGap::Launches));
+        return Ok(Judgement::CannotTell(DataGap::Launches));
     }
     let mut calls: Vec<BlockingCall> = Vec::new();
     for (rank, edges) in (0..).zip(&facts.edges.ranks) {
@@ -38,14 +38,14 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         calls.extend(of_host.map(|(node, _)| BlockingCall { rank, node: *node }));
     }
     if calls.is_empty() {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let saving = facts.saving(&Scenario::with_hosts_that_never_wait())?;
     if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let Some(longest) = calls.iter().max_by_key(|call| call.duration_ps(facts)) else {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     };
     let graph = &facts.graph.ranks[longest.rank];
     let node = &graph.work.nodes[longest.node as usize];
@@ -59,10 +59,10 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let waited_ps = calls.iter().map(|call| call.duration_ps(facts)).fold(0, i64::saturating_add);
     let mut finding = facts.finding(RuleName::HostBlocks, place, Some(saving));
     finding.evidence = vec![
-        Evidence::about(Measure::Waited, graph.name(node), EvidenceValue::Time(waited_ps)),
-        Evidence::new(Measure::Count, EvidenceValue::Count(calls.len() as u64)),
+        FindingEvidence::about(EvidenceMeasure::Waited, graph.name(node), EvidenceValue::Time(waited_ps)),
+        FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(calls.len() as u64)),
     ];
-    Ok(Verdict::Found(vec![finding]))
+    Ok(Judgement::Found(vec![finding]))
 }
 
 /// A call of a host that waits for its device.
@@ -79,11 +79,11 @@ impl BlockingCall {
 }
 
 fn words(of: &Finding) -> String {
-    let name = of.measured(Measure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
+    let name = of.measured(EvidenceMeasure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
     format!(
         "hosts wait for their devices in {} calls, {} in all, the longest in `{name}`; the devices run empty \
          before the next launch",
-        of.words(Measure::Count),
-        of.words(Measure::Waited)
+        of.words(EvidenceMeasure::Count),
+        of.words(EvidenceMeasure::Waited)
     )
 }

@@ -7,18 +7,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, EvidenceValue, Measure, short_name};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, short_name};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::node_change::NodeChange;
 use crate::insight::walk::{PathKind, PathPart};
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::IdleGap,
     id: "idle-gap",
     title: "is a device idle although nothing of the machine holds it back?",
@@ -37,7 +37,7 @@ const MOST_GAPS: usize = 3;
 /// The least saving, as a share of the run.
 const LEAST_SAVING: f64 = 0.01;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let begin_ps = facts.begin_ps();
     // Nothing is known about the time before the first work of a rank.
     let has_before =
@@ -62,7 +62,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         many => found.push(finding(facts, &gaps[..many])?),
     }
     found.retain(|one| one.saving.is_some_and(|saving| saving.middle_ps > facts.part_ps(LEAST_SAVING)));
-    Ok(Verdict::of(found, None))
+    Ok(Judgement::of(found, None))
 }
 
 fn sum_ps(gaps: &[&PathPart]) -> i64 {
@@ -102,30 +102,37 @@ fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
     let of_host = gaps.iter().filter(|part| part.kind == PathKind::Host).map(|part| part.duration_ps());
     let mut finding = facts.finding(RuleName::IdleGap, place, Some(saving));
     finding.evidence = vec![
-        Evidence::about(Measure::Idle, next.unwrap_or_default(), EvidenceValue::Time(sum_ps(gaps))),
-        Evidence::new(Measure::Count, EvidenceValue::Count(gaps.len() as u64)),
-        Evidence::new(Measure::OfHost, EvidenceValue::Time(of_host.fold(0, i64::saturating_add))),
+        FindingEvidence::about(
+            EvidenceMeasure::Idle,
+            next.unwrap_or_default(),
+            EvidenceValue::Time(sum_ps(gaps)),
+        ),
+        FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(gaps.len() as u64)),
+        FindingEvidence::new(
+            EvidenceMeasure::OfHost,
+            EvidenceValue::Time(of_host.fold(0, i64::saturating_add)),
+        ),
     ];
     Ok(finding)
 }
 
 fn words(of: &Finding) -> String {
-    let idle = of.measured(Measure::Idle);
+    let idle = of.measured(EvidenceMeasure::Idle);
     let name = idle.and_then(|one| one.of.as_deref()).map(short_name).unwrap_or_default();
     let idle_ps = idle.map(|one| one.quantity);
-    let why = match of.measured(Measure::OfHost).map(|one| one.quantity) {
+    let why = match of.measured(EvidenceMeasure::OfHost).map(|one| one.quantity) {
         Some(host) if Some(host) == idle_ps => "its host was between two calls",
         Some(EvidenceValue::Time(0)) | None => "nothing says why",
         Some(_) => "hosts were between calls for a part of it",
     };
-    let idle = of.words(Measure::Idle);
-    match (of.measured(Measure::Count).map(|one| one.quantity), of.place.rank) {
+    let idle = of.words(EvidenceMeasure::Idle);
+    match (of.measured(EvidenceMeasure::Count).map(|one| one.quantity), of.place.rank) {
         (Some(EvidenceValue::Count(1)), Some(rank)) => {
             format!("the device of rank {rank} is idle for {idle} before `{name}`; {why}")
         }
         _ => format!(
             "devices are idle for {idle} in {} gaps of the critical path, the longest before `{name}`; {why}",
-            of.words(Measure::Count)
+            of.words(EvidenceMeasure::Count)
         ),
     }
 }

@@ -7,18 +7,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, EvidenceValue, Measure, short_name};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, short_name};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::analysis::{Suspect, costs};
 use crate::base::{Result, upper_median};
 use crate::insight::Scenario;
 use crate::insight::median_rank::MedianRank;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::LateRank,
     id: "late-rank",
     title: "do ranks wait for a rank that is late?",
@@ -79,10 +79,10 @@ impl Lateness {
     }
 }
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
     if facts.graph.ranks.len() < 2 {
-        return Ok(Verdict::of(Vec::new(), missing));
+        return Ok(Judgement::of(Vec::new(), missing));
     }
     let of_ranks = lateness(facts);
     let mut late: Vec<usize> =
@@ -107,7 +107,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
             found.push(finding);
         }
     }
-    Ok(Verdict::of(found, missing))
+    Ok(Judgement::of(found, missing))
 }
 
 /// The lateness from which on a rank is named even if it costs nothing, in picoseconds. `None` if
@@ -310,45 +310,54 @@ fn place(facts: &Facts<'_>, at: usize, of: &Lateness) -> Place {
     }
 }
 
-fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<Evidence> {
+fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<FindingEvidence> {
     /// Names of work that are listed.
     const MOST_NAMES: usize = 3;
     let mut evidence = Vec::new();
     for one in of.longer.iter().take(MOST_NAMES) {
-        evidence.push(Evidence::about(Measure::LongerBy, &one.name, EvidenceValue::Time(one.by_ps)));
-        evidence.push(Evidence::about(Measure::LongerTimes, &one.name, EvidenceValue::Factor(one.factor)));
+        evidence.push(FindingEvidence::about(
+            EvidenceMeasure::LongerBy,
+            &one.name,
+            EvidenceValue::Time(one.by_ps),
+        ));
+        evidence.push(FindingEvidence::about(
+            EvidenceMeasure::LongerTimes,
+            &one.name,
+            EvidenceValue::Factor(one.factor),
+        ));
     }
     if !of.later.is_empty() {
         let sum_ps = of.later.iter().map(|one| one.by_ps).fold(0, i64::saturating_add);
         let graph = &facts.graph.ranks[at];
         let name = facts.name_of(graph, of.later[0].node);
-        evidence.push(Evidence::about(Measure::LaterBy, name, EvidenceValue::Time(sum_ps)));
-        evidence.push(Evidence::new(Measure::Count, EvidenceValue::Count(of.later.len() as u64)));
+        evidence.push(FindingEvidence::about(EvidenceMeasure::LaterBy, name, EvidenceValue::Time(sum_ps)));
+        evidence
+            .push(FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(of.later.len() as u64)));
     }
     let late_ps = facts.coverage.ranks[at].late_ps;
     if late_ps > 0 {
-        evidence.push(Evidence::new(Measure::RecordedLater, EvidenceValue::Time(late_ps)));
+        evidence.push(FindingEvidence::new(EvidenceMeasure::RecordedLater, EvidenceValue::Time(late_ps)));
     }
     let waited_ps = facts.report.ranks[at].root_blame_ps as i64;
-    evidence.push(Evidence::new(Measure::Waited, EvidenceValue::Time(waited_ps)));
+    evidence.push(FindingEvidence::new(EvidenceMeasure::Waited, EvidenceValue::Time(waited_ps)));
     evidence
 }
 
 fn words(of: &Finding) -> String {
     let rank = of.place.rank.unwrap_or_default();
     let mut reasons = Vec::new();
-    if let Some(longer) = of.measured(Measure::LongerTimes) {
+    if let Some(longer) = of.measured(EvidenceMeasure::LongerTimes) {
         let name = short_name(longer.of.as_deref().unwrap_or_default());
-        let by = of.words(Measure::LongerBy);
+        let by = of.words(EvidenceMeasure::LongerBy);
         reasons.push(format!(
             "`{name}` takes {} as long as on the median rank, {by} in all",
             longer.quantity.words()
         ));
     }
-    if let Some(later) = of.measured(Measure::LaterBy) {
+    if let Some(later) = of.measured(EvidenceMeasure::LaterBy) {
         let name = short_name(later.of.as_deref().unwrap_or_default());
         let by = later.quantity.words();
-        reasons.push(match of.measured(Measure::Count).map(|one| one.quantity) {
+        reasons.push(match of.measured(EvidenceMeasure::Count).map(|one| one.quantity) {
             Some(EvidenceValue::Count(1)) | None => {
                 format!("`{name}` begins {by} later than on the other ranks")
             }
@@ -358,11 +367,11 @@ fn words(of: &Finding) -> String {
             ),
         });
     }
-    if of.measured(Measure::RecordedLater).is_some() {
-        reasons.push(format!("its recording begins {} late", of.words(Measure::RecordedLater)));
+    if of.measured(EvidenceMeasure::RecordedLater).is_some() {
+        reasons.push(format!("its recording begins {} late", of.words(EvidenceMeasure::RecordedLater)));
     }
     if reasons.is_empty() {
-        reasons.push(format!("others waited {} for it, summed over them", of.words(Measure::Waited)));
+        reasons.push(format!("others waited {} for it, summed over them", of.words(EvidenceMeasure::Waited)));
     }
     let costs = match of.saving {
         Some(saving) if saving.middle_ps > 0 => "",

@@ -2,18 +2,18 @@
 //! it. The saving is the replay in which no work waits for its launch.
 
 use super::super::data_gap::DataGap;
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use super::idle_gap::LEAST_GAP;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::walk::{PathKind, PathPart};
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::LaunchBound,
     id: "launch-bound",
     title: "do devices wait for their hosts to launch work?",
@@ -27,9 +27,9 @@ pub(super) const RULE: Rule = Rule {
 /// run.
 const LEAST_SHARE: f64 = 0.05;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
-        return Ok(Verdict::CannotTell(DataGap::Launches));
+        return Ok(Judgement::CannotTell(DataGap::Launches));
     }
     // A host that makes no call for long is no matter of launches: see `idle-gap`.
     let is_of_launches = |part: &&PathPart| match part.kind {
@@ -42,11 +42,11 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         (count + u64::from(part.kind == PathKind::Call), sum_ps.saturating_add(part.duration_ps()))
     });
     if facts.share(host_ps) < LEAST_SHARE {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let saving = facts.saving(&Scenario::with_free_launches())?;
     if saving.middle_ps <= facts.part_ps(LEAST_SHARE) {
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let place = match &facts.graph.ranks[..] {
         [only] => Place::of_rank(only.rank),
@@ -54,17 +54,17 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     };
     let mut finding = facts.finding(RuleName::LaunchBound, place, Some(saving));
     finding.evidence = vec![
-        Evidence::new(Measure::OfRun, EvidenceValue::Share(facts.share(host_ps))),
-        Evidence::new(Measure::Count, EvidenceValue::Count(count)),
+        FindingEvidence::new(EvidenceMeasure::OfRun, EvidenceValue::Share(facts.share(host_ps))),
+        FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(count)),
     ];
-    Ok(Verdict::Found(vec![finding]))
+    Ok(Judgement::Found(vec![finding]))
 }
 
 fn words(of: &Finding) -> String {
     format!(
         "devices wait for launches: {} of the critical path is the host with its {} calls, and the time between \
          them",
-        of.words(Measure::OfRun),
-        of.words(Measure::Count)
+        of.words(EvidenceMeasure::OfRun),
+        of.words(EvidenceMeasure::Count)
     )
 }

@@ -15,12 +15,12 @@ mod start_up;
 
 use super::facts::Facts;
 use super::rule_name::RuleName;
-use super::verdict::{Finding, Verdict};
+use super::verdict::{Finding, Judgement};
 use crate::base::Result;
 
 /// A rule.
 #[derive(Debug, Clone, Copy)]
-pub struct Rule {
+pub struct FindingRule {
     /// Its name.
     pub name: RuleName,
     /// The name for JSON and the command line.
@@ -29,12 +29,12 @@ pub struct Rule {
     pub title: &'static str,
     /// Advice: a way to get rid of the cause.
     pub advice: &'static str,
-    pub(super) check: fn(&Facts<'_>) -> Result<Verdict>,
+    pub(super) check: fn(&Facts<'_>) -> Result<Judgement>,
     pub(super) words: fn(&Finding) -> String,
 }
 
 /// All rules, in the order of [`RuleName`].
-pub static RULES: [Rule; 11] = [
+pub static RULES: [FindingRule; 11] = [
     late_rank::RULE,
     slow_link::RULE,
     chip_wait::RULE,
@@ -51,7 +51,7 @@ pub static RULES: [Rule; 11] = [
 impl RuleName {
     /// The rule of this name.
     #[must_use]
-    pub fn rule(self) -> &'static Rule {
+    pub fn rule(self) -> &'static FindingRule {
         &RULES[self as usize]
     }
 }

@@ -3,18 +3,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::{Rule, slow_link};
+use super::super::verdict::{Finding, Judgement};
+use super::{FindingRule, slow_link};
 use crate::analysis::job_segment::numbers;
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
 use crate::model::WaitingRanks;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::OutlierCollective,
     id: "outlier-collective",
     title: "does one operation take much longer than those of its like?",
@@ -34,9 +34,9 @@ const LEAST_LIKE: usize = 4;
 /// Operations that are replayed.
 const MOST: usize = 4;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.report.operations.is_empty() {
-        return Ok(Verdict::of(Vec::new(), facts.missing_of_ranks()));
+        return Ok(Judgement::of(Vec::new(), facts.missing_of_ranks()));
     }
     let of_links: Vec<u32> = slow_link::links(facts).iter().map(|link| link.group).collect();
     let usual_ps = facts.usual_transfers_ps();
@@ -63,7 +63,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     for (at, _) in outliers.into_iter().take(MOST) {
         found.push(finding(facts, at, usual_ps[at])?);
     }
-    Ok(Verdict::of(found, facts.missing_of_ranks()))
+    Ok(Judgement::of(found, facts.missing_of_ranks()))
 }
 
 fn finding(facts: &Facts<'_>, at: usize, usual_ps: i64) -> Result<Finding> {
@@ -79,21 +79,21 @@ fn finding(facts: &Facts<'_>, at: usize, usual_ps: i64) -> Result<Finding> {
     let kind = facts.job.signatures[one.signature as usize].kind.name();
     let name = format!("{kind} {number}");
     let evidence = vec![
-        Evidence::about(
-            Measure::LongerBy,
+        FindingEvidence::about(
+            EvidenceMeasure::LongerBy,
             &name,
             EvidenceValue::Time(one.transfer_ps().saturating_sub(usual_ps)),
         ),
-        Evidence::new(Measure::Usual, EvidenceValue::Time(usual_ps)),
+        FindingEvidence::new(EvidenceMeasure::Usual, EvidenceValue::Time(usual_ps)),
     ];
     Ok(Finding { evidence, ..facts.finding(RuleName::OutlierCollective, place, Some(saving)) })
 }
 
 fn words(of: &Finding) -> String {
-    let name = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    let name = of.measured(EvidenceMeasure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
     format!(
         "the transfer of {name} takes {} longer than the {} of its like",
-        of.words(Measure::LongerBy),
-        of.words(Measure::Usual)
+        of.words(EvidenceMeasure::LongerBy),
+        of.words(EvidenceMeasure::Usual)
     )
 }

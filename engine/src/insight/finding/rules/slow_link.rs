@@ -6,17 +6,17 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::analysis::{Cost, LinkReport, Suspect, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::SlowLink,
     id: "slow-link",
     title: "are transfers between some ranks slower than those between others?",
@@ -32,7 +32,7 @@ const LEAST_SAVING: f64 = 0.001;
 /// Links that are replayed.
 const MOST_LINKS: usize = 8;
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
     let usual_ps = facts.usual_transfers_ps();
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
             ));
         }
     }
-    Ok(Verdict::of(found, missing))
+    Ok(Judgement::of(found, missing))
 }
 
 /// The links that stand out.
@@ -83,22 +83,26 @@ fn place(facts: &Facts<'_>, link: &LinkReport) -> Place {
 
 fn finding(facts: &Facts<'_>, link: &LinkReport, of: Finding) -> Finding {
     let name = Suspect::Link(link.group).name(facts.job);
-    let slower = Evidence::about(Measure::LongerBy, &name, EvidenceValue::Time(link.slower_ps as i64));
+    let slower =
+        FindingEvidence::about(EvidenceMeasure::LongerBy, &name, EvidenceValue::Time(link.slower_ps as i64));
     let evidence = vec![
         slower,
-        Evidence::new(Measure::Count, EvidenceValue::Count(link.operations)),
-        Evidence::new(Measure::Waited, EvidenceValue::Time((link.root_blame_ps + link.excess_ps) as i64)),
+        FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(link.operations)),
+        FindingEvidence::new(
+            EvidenceMeasure::Waited,
+            EvidenceValue::Time((link.root_blame_ps + link.excess_ps) as i64),
+        ),
     ];
     Finding { evidence, ..of }
 }
 
 fn words(of: &Finding) -> String {
-    let name = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    let name = of.measured(EvidenceMeasure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
     format!(
         "the {name} is slow: {} operations take {} longer each than those of their like, which costs the ranks \
          {}, summed over them",
-        of.words(Measure::Count),
-        of.words(Measure::LongerBy),
-        of.words(Measure::Waited)
+        of.words(EvidenceMeasure::Count),
+        of.words(EvidenceMeasure::LongerBy),
+        of.words(EvidenceMeasure::Waited)
     )
 }

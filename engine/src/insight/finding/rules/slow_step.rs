@@ -2,16 +2,16 @@
 //! median step, give or take the usual deviation.
 
 use super::super::data_gap::DataGap;
-use super::super::evidence::{Evidence, EvidenceValue, Measure};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::{Facts, LEAST_STEPS, RankStep};
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
-use super::super::verdict::{Finding, Verdict};
-use super::Rule;
+use super::super::verdict::{Finding, Judgement};
+use super::FindingRule;
 use crate::base::{Result, lower_median, upper_median};
 use crate::insight::Bracket;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::SlowStep,
     id: "slow-step",
     title: "does a step take longer than the others?",
@@ -44,10 +44,10 @@ impl BoundedStep {
     }
 }
 
-fn check(facts: &Facts<'_>) -> Result<Verdict> {
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let steps = steps(facts);
     if steps.len() < LEAST_STEPS {
-        return Ok(Verdict::CannotTell(DataGap::Steps));
+        return Ok(Judgement::CannotTell(DataGap::Steps));
     }
     let lengths_ps: Vec<i64> = steps.iter().map(BoundedStep::duration_ps).collect();
     let is_few = steps.len() < FEW;
@@ -58,7 +58,7 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
     let slow = lengths_ps.iter().filter(|ps| ps.saturating_sub(usual_ps) > least_ps).count();
     if slow > if is_few { steps.len() / 2 } else { (steps.len() / MOST_SLOW).max(1) } {
         // Steps of several kinds, such as those that accumulate gradients.
-        return Ok(Verdict::Nothing);
+        return Ok(Judgement::Nothing);
     }
     let mut found = Vec::new();
     for step in steps {
@@ -70,12 +70,12 @@ fn check(facts: &Facts<'_>) -> Result<Verdict> {
         let place = Place { rank: step.rank, ..Place::of_span(step.start_ps, step.end_ps) };
         let mut finding = facts.finding(RuleName::SlowStep, place, Some(saving));
         finding.evidence = vec![
-            Evidence::about(Measure::LongerBy, &step.name, EvidenceValue::Time(by_ps)),
-            Evidence::new(Measure::Usual, EvidenceValue::Time(usual_ps)),
+            FindingEvidence::about(EvidenceMeasure::LongerBy, &step.name, EvidenceValue::Time(by_ps)),
+            FindingEvidence::new(EvidenceMeasure::Usual, EvidenceValue::Time(usual_ps)),
         ];
         found.push(finding);
     }
-    Ok(Verdict::of(found, None))
+    Ok(Judgement::of(found, None))
 }
 
 /// The median. The lower one of a few values: half of them can be slow.
@@ -108,10 +108,10 @@ fn steps(facts: &Facts<'_>) -> Vec<BoundedStep> {
 }
 
 fn words(of: &Finding) -> String {
-    let name = of.measured(Measure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
+    let name = of.measured(EvidenceMeasure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
     format!(
         "{name} takes {} longer than the median step of {}",
-        of.words(Measure::LongerBy),
-        of.words(Measure::Usual)
+        of.words(EvidenceMeasure::LongerBy),
+        of.words(EvidenceMeasure::Usual)
     )
 }

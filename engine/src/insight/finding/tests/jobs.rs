@@ -1,6 +1,6 @@
 //! Rules about several ranks.
 
-use super::super::{DataGap, EvidenceValue, Measure, Place, RuleName, Verdict};
+use super::super::{DataGap, EvidenceMeasure, EvidenceValue, Judgement, Place, RuleName};
 use super::Analysed;
 use super::stage::{Cause, RANKS, US, job};
 
@@ -17,7 +17,7 @@ fn check(causes: &[Cause], rule: RuleName) -> Place {
     let (saving, cost_ps) = (found.saving.unwrap(), cost_ps(causes));
     assert!((saving.middle_ps - cost_ps).abs() * 10 <= cost_ps, "{saving:?} {cost_ps}");
     assert!((saving.low_ps..=saving.high_ps).contains(&cost_ps), "{saving:?} {cost_ps}");
-    assert_eq!(job(&[]).verdict(rule), Verdict::Nothing);
+    assert_eq!(job(&[]).verdict(rule), Judgement::Nothing);
     found.place
 }
 
@@ -26,7 +26,7 @@ fn a_rank_is_late_because_its_work_takes_longer() {
     let causes = [Cause::SlowRank(5, 0.2)];
     assert_eq!(check(&causes, RuleName::LateRank).rank, Some(5));
     let found = job(&causes).found(RuleName::LateRank);
-    let longer = found.measured(Measure::LongerTimes).unwrap();
+    let longer = found.measured(EvidenceMeasure::LongerTimes).unwrap();
     assert_eq!(longer.of.as_deref(), Some("gemm"));
     assert!(matches!(longer.quantity, EvidenceValue::Factor(times) if (times - 1.2).abs() < 0.02));
     assert!(found.text().starts_with("rank 5 is late: `gemm` takes 1.2"), "{}", found.text());
@@ -45,7 +45,7 @@ fn a_rank_is_late_because_its_work_begins_later() {
 #[test]
 fn ranks_that_lack_calls_are_not_late_for_it() {
     for cause in [Cause::LostCalls(3, 1), Cause::LateRecording(6, 1)] {
-        assert_eq!(job(&[cause]).verdict(RuleName::LateRank), Verdict::Nothing, "{cause:?}");
+        assert_eq!(job(&[cause]).verdict(RuleName::LateRank), Judgement::Nothing, "{cause:?}");
     }
 }
 
@@ -61,16 +61,16 @@ fn one_operation_is_an_outlier() {
     assert_eq!(found.place.ranks.len(), RANKS);
     let (saving, cost_ps) = (found.saving.unwrap(), cost_ps(&[Cause::SlowOperation(4, 20)]));
     assert!((saving.middle_ps - cost_ps).abs() * 10 <= cost_ps, "{saving:?} {cost_ps}");
-    assert_eq!(of.verdict(RuleName::SlowLink), Verdict::Nothing);
-    assert_eq!(job(&[]).verdict(RuleName::OutlierCollective), Verdict::Nothing);
+    assert_eq!(of.verdict(RuleName::SlowLink), Judgement::Nothing);
+    assert_eq!(job(&[]).verdict(RuleName::OutlierCollective), Judgement::Nothing);
 }
 
 #[test]
 fn a_step_is_slow() {
     let of = job(&[Cause::Pause(2, 3, 2_000 * US)]);
     let found = of.found(RuleName::SlowStep);
-    assert_eq!(found.measured(Measure::LongerBy).unwrap().of.as_deref(), Some("step 3"));
-    assert_eq!(job(&[]).verdict(RuleName::SlowStep), Verdict::Nothing);
+    assert_eq!(found.measured(EvidenceMeasure::LongerBy).unwrap().of.as_deref(), Some("step 3"));
+    assert_eq!(job(&[]).verdict(RuleName::SlowStep), Judgement::Nothing);
 }
 
 #[test]
@@ -80,14 +80,14 @@ fn communication_is_exposed_if_no_work_covers_it() {
     // 5 operations of 180 µs in each of 8 steps, and the ends of calls are not spread.
     let saving = found.saving.unwrap();
     assert!((saving.middle_ps - 40 * 180 * US).abs() < 400 * US, "{saving:?}");
-    assert_eq!(found.measured(Measure::Exposed).unwrap().of.as_deref(), Some("all-reduce"));
+    assert_eq!(found.measured(EvidenceMeasure::Exposed).unwrap().of.as_deref(), Some("all-reduce"));
 }
 
 #[test]
 fn a_recording_that_lacks_parts_is_told_with_its_shares() {
-    assert_eq!(job(&[]).verdict(RuleName::Recording), Verdict::Nothing);
+    assert_eq!(job(&[]).verdict(RuleName::Recording), Judgement::Nothing);
     let share = |of: &Analysed, rank: Option<u32>, measure| {
-        let Verdict::Found(found) = of.verdict(RuleName::Recording) else { panic!("nothing found") };
+        let Judgement::Found(found) = of.verdict(RuleName::Recording) else { panic!("nothing found") };
         let found = found.into_iter().find(|one| one.place.rank == rank).unwrap();
         match found.measured(measure).unwrap().quantity {
             EvidenceValue::Share(share) => share,
@@ -95,11 +95,11 @@ fn a_recording_that_lacks_parts_is_told_with_its_shares() {
         }
     };
     let late = job(&[Cause::LateRecording(6, 2)]);
-    assert!((share(&late, Some(6), Measure::RecordedCalls) - 0.75).abs() < 1e-9);
-    assert!((share(&late, Some(6), Measure::RecordedTime) - 0.75).abs() < 0.01);
+    assert!((share(&late, Some(6), EvidenceMeasure::RecordedCalls) - 0.75).abs() < 1e-9);
+    assert!((share(&late, Some(6), EvidenceMeasure::RecordedTime) - 0.75).abs() < 0.01);
     let lost = job(&[Cause::LostCalls(3, 1)]);
     // One of 5 calls a step of one rank of 8.
-    assert!((share(&lost, None, Measure::RecordedCalls) - (1.0 - 1.0 / 40.0)).abs() < 1e-9);
+    assert!((share(&lost, None, EvidenceMeasure::RecordedCalls) - (1.0 - 1.0 / 40.0)).abs() < 1e-9);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn nobody_tells_whether_an_absent_rank_is_late() {
     let of = job(&[Cause::MoreRanks]);
     let missing = DataGap::Ranks { recorded: 8, world: 9 };
     for rule in [RuleName::LateRank, RuleName::SlowLink, RuleName::OutlierCollective] {
-        assert_eq!(of.verdict(rule), Verdict::CannotTell(missing), "{rule:?}");
+        assert_eq!(of.verdict(rule), Judgement::CannotTell(missing), "{rule:?}");
     }
     // A finding stays one.
     let of = job(&[Cause::MoreRanks, Cause::SlowRank(5, 0.2)]);
@@ -117,7 +117,7 @@ fn nobody_tells_whether_an_absent_rank_is_late() {
 #[test]
 fn a_late_rank_behind_a_later_one_is_named_and_costs_nothing() {
     let of = job(&[Cause::SlowRank(5, 0.4), Cause::SlowRank(6, 0.2)]);
-    let Verdict::Found(found) = of.verdict(RuleName::LateRank) else { panic!("nothing found") };
+    let Judgement::Found(found) = of.verdict(RuleName::LateRank) else { panic!("nothing found") };
     let places: Vec<Option<u32>> = found.iter().map(|one| one.place.rank).collect();
     assert_eq!(places, [Some(5), Some(6)]);
     assert!(found[1].text().contains("costs nothing as long as others are later"), "{}", found[1].text());

@@ -1,6 +1,6 @@
 //! Rules about one machine: its host, its queues, and its time without work.
 
-use super::super::{DataGap, RuleName, Verdict};
+use super::super::{DataGap, Judgement, RuleName};
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::Cancel;
@@ -40,8 +40,8 @@ fn a_device_waits_for_launches() {
     // 99 times 39 µs between kernels.
     let saving = found.saving.unwrap();
     assert!((saving.middle_ps - 99 * 39 * US).abs() < 200 * US, "{saving:?}");
-    assert_eq!(machine(&launched(100, 105, 100)).verdict(RuleName::LaunchBound), Verdict::Nothing);
-    assert_eq!(machine(&busy(9)).verdict(RuleName::LaunchBound), Verdict::CannotTell(DataGap::Launches));
+    assert_eq!(machine(&launched(100, 105, 100)).verdict(RuleName::LaunchBound), Judgement::Nothing);
+    assert_eq!(machine(&busy(9)).verdict(RuleName::LaunchBound), Judgement::CannotTell(DataGap::Launches));
 }
 
 #[test]
@@ -58,8 +58,8 @@ fn a_host_waits_for_its_device() {
     let found = of.found(RuleName::HostBlocks);
     assert_eq!(found.place.rank, Some(0));
     assert!(found.text().contains("20 calls"), "{}", found.text());
-    assert_eq!(machine(&launched(9, 105, 100)).verdict(RuleName::HostBlocks), Verdict::Nothing);
-    assert_eq!(machine(&busy(9)).verdict(RuleName::HostBlocks), Verdict::CannotTell(DataGap::Launches));
+    assert_eq!(machine(&launched(9, 105, 100)).verdict(RuleName::HostBlocks), Judgement::Nothing);
+    assert_eq!(machine(&busy(9)).verdict(RuleName::HostBlocks), Judgement::CannotTell(DataGap::Launches));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_device_is_idle_and_nothing_says_why() {
     let saving = found.saving.unwrap();
     assert!((saving.middle_ps - 982 * US).abs() < 5 * US, "{saving:?}");
     assert!(found.text().ends_with("nothing says why"), "{}", found.text());
-    assert_eq!(machine(&busy(20)).verdict(RuleName::IdleGap), Verdict::Nothing);
+    assert_eq!(machine(&busy(20)).verdict(RuleName::IdleGap), Judgement::Nothing);
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn a_run_spends_its_time_before_its_work() {
     let of = machine(&slices);
     assert_eq!(of.found(RuleName::StartUp).place.span_ps, Some((0, 5_000 * US)));
     // The same time is no idle gap beside it.
-    assert_eq!(of.verdict(RuleName::IdleGap), Verdict::Nothing);
-    assert_eq!(machine(&busy(20)).verdict(RuleName::StartUp), Verdict::Nothing);
+    assert_eq!(of.verdict(RuleName::IdleGap), Judgement::Nothing);
+    assert_eq!(machine(&busy(20)).verdict(RuleName::StartUp), Judgement::Nothing);
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn an_engine_waits_for_another_one() {
     let found = machine(&slices).verdict(RuleName::ChipWait);
     let tracks: Vec<Option<&str>> = found.found().iter().map(|one| one.place.track.as_deref()).collect();
     assert!(tracks.contains(&Some("queue 0")), "{tracks:?}");
-    assert_eq!(machine(&busy(20)).verdict(RuleName::ChipWait), Verdict::Nothing);
+    assert_eq!(machine(&busy(20)).verdict(RuleName::ChipWait), Judgement::Nothing);
 }
 
 #[test]
 fn steps_are_not_known_without_marks() {
-    assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Verdict::CannotTell(DataGap::Steps));
+    assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Judgement::CannotTell(DataGap::Steps));
 }

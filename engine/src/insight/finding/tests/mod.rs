@@ -4,7 +4,7 @@ mod jobs;
 mod machines;
 mod stage;
 
-use super::{Facts, Finding, RuleName, Verdict, findings};
+use super::{Facts, Finding, Judgement, RuleName, findings};
 use crate::analysis::{Job, Report};
 use crate::exec::Cancel;
 use crate::insight::JobGraph;
@@ -17,7 +17,7 @@ struct Analysed {
 }
 
 impl Analysed {
-    fn verdict(&self, rule: RuleName) -> Verdict {
+    fn verdict(&self, rule: RuleName) -> Judgement {
         let facts = Facts::new(&self.job, &self.report, &self.graph, Cancel::NEVER).unwrap();
         let all = findings(&facts).unwrap();
         all.into_iter().find(|one| one.rule == rule).unwrap().verdict
@@ -27,7 +27,7 @@ impl Analysed {
     #[track_caller]
     fn found(&self, rule: RuleName) -> Finding {
         match self.verdict(rule) {
-            Verdict::Found(mut found) if found.len() == 1 => found.remove(0),
+            Judgement::Found(mut found) if found.len() == 1 => found.remove(0),
             other => panic!("{other:?}"),
         }
     }
