@@ -201,8 +201,7 @@ fn place_of_end(names: &[u32], last: Repeat, word: &[u32]) -> Option<usize> {
     };
     let apart = (word.len() / 10).max(1);
     let near = (0..=apart).flat_map(|apart| [about + apart, about + word.len() - apart]);
-    let best = near.map(|offset| offset % word.len()).rev().max_by_key(|&offset| same(offset));
-    best
+    near.map(|offset| offset % word.len()).rev().max_by_key(|&offset| same(offset))
 }
 
 /// The offset at which the recording begins. `None` if what is before the first repetition is not

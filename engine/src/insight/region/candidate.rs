@@ -20,7 +20,7 @@ const LEAST_COVERED: f64 = 0.4;
 /// Lengths within this part of each other are one candidate.
 const SAME_LENGTH: f64 = 0.02;
 /// Candidates that are kept, the longest ones.
-const MOST: usize = 48;
+const MOST: usize = 256;
 
 /// The places of a run of names that comes again at even distances.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -80,7 +80,9 @@ impl RepeatingOrder {
         // Lost kernels are not where an outer loop would be, so only an exact one explains them.
         let is_exact = self.mean_difference() == 0.0;
         let is_even = !shorter.has_gaps() && (largest <= SMALL_DIFFERENCE || !is_exact);
-        let covers = shorter.covered() as f64 >= LEAST_PART * self.covered() as f64;
+        // The parts of repetitions at both ends are not followed.
+        let covered = shorter.covered() + shorter.word.len();
+        let covers = covered as f64 >= LEAST_PART * self.covered() as f64;
         covers && (is_even || shorter.mean_difference() <= BETTER * self.mean_difference())
     }
 }
