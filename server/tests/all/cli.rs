@@ -376,7 +376,7 @@ fn a_demo_plants_causes_and_states_what_they_cost() {
     }
     assert!(fail(&store, &["demo", "--fault", "pause=9"], 1).contains("the job has ranks 0 to 1"));
     let folder = dir.path().join("sources");
-    succeed(&store, &[&demo[..], &["--sources", folder.to_str().unwrap()]].concat());
+    succeed(&store, &[&demo[..], &["--force", "--sources", folder.to_str().unwrap()]].concat());
     assert!(fs::read_to_string(folder.join("attention.py")).unwrap().contains("def attention_kernel("));
 }
 

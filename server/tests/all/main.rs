@@ -57,6 +57,7 @@ mod store;
 mod summaries;
 mod tables;
 mod trace_groups;
+mod truth;
 mod upload;
 mod vanishing_profiles;
 mod vendor;

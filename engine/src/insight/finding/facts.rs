@@ -86,8 +86,8 @@ impl<'g> Facts<'g> {
         self.steps.len() < LEAST_STEPS
     }
 
-    /// The same facts with the steps of a rank, by its marks or by the order of its work. Steps that
-    /// the recording cuts, and those of the warm-up, say nothing about the others.
+    /// The same facts with the steps of a rank, by its marks or by the order of its work. Steps
+    /// that the recording cuts, and those of the warm-up, say nothing about the others.
     #[must_use]
     pub fn with_steps_of(mut self, rank: u32, steps: &WorkSteps) -> Self {
         let usual = steps.all.iter().skip(steps.steady_from).filter(|step| step.shape != StepShape::Cut);
