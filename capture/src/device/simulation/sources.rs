@@ -137,7 +137,7 @@ impl Frames {
     pub(super) fn stack(&self, frame: usize) -> String {
         let stack = std::iter::successors(Some(frame), |&frame| self.0[frame].caller);
         let ids: Vec<String> = stack.map(|frame| (frame + 1).to_string()).collect();
-        format!("[{}]", ids.join(", "))
+        format!("[{}]", ids.join(","))
     }
 }
 
