@@ -234,7 +234,7 @@ fn later_begins(facts: &Facts<'_>, median: &MedianRank<'_>, of_ranks: &mut [Late
         let graph = &facts.graph.ranks[rank];
         graph.calls.iter().filter(|call| graph.row_of(call.node).is_some())
     };
-    for rank in 0..of_ranks.len() {
+    for (rank, of) in of_ranks.iter_mut().enumerate() {
         let graph = &facts.graph.ranks[rank];
         for call in calls(rank).filter(|call| median.gap_ps(rank, call.node) > least_ps) {
             of_meetings.entry(call.meeting).or_default();
@@ -243,7 +243,7 @@ fn later_begins(facts: &Facts<'_>, median: &MedianRank<'_>, of_ranks: &mut [Late
             let gap_ps = median.gap_ps(rank, node);
             if gap_ps > least_ps && !facts.lacks_call(rank, node, gap_ps) {
                 let usual = median.usual_gaps_ps(rank, node);
-                of_ranks[rank].later.extend(later_begin(GapOfRank { rank, node, gap_ps }, usual, least_ps));
+                of.later.extend(later_begin(GapOfRank { rank, node, gap_ps }, usual, least_ps));
             }
         }
     }

@@ -75,7 +75,7 @@ fn finding(facts: &Facts<'_>, at: usize, usual_ps: i64) -> Result<Finding> {
         ranks: facts.numbers(facts.report.instances.members(at).map(|member| member.rank)),
         ..Place::of_span(one.span.last_ps, one.span.end_ps)
     };
-    let number = numbers(&facts.report)[at];
+    let number = numbers(facts.report)[at];
     let kind = facts.job.signatures[one.signature as usize].kind.name();
     let name = format!("{kind} {number}");
     let evidence = vec![
