@@ -157,7 +157,7 @@ mod tests {
                 let text = file.text.lines().nth(frames.0[frame].line - 1).unwrap();
                 assert!(text.contains(line), "{text}");
                 assert!(file.text.contains(&format!("def {}(", function.rsplit('.').next().unwrap())));
-                assert!(frames.stack(frame).ends_with(", 1]") || frames.stack(frame) == "[1]");
+                assert!(frames.stack(frame).ends_with(",1]") || frames.stack(frame) == "[1]");
             }
         }
         for frame in &frames.0 {

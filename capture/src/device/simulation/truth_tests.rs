@@ -204,6 +204,6 @@ fn stack_frames_lead_to_lines_of_the_source_code() {
         let file = SOURCES.iter().find(|file| file.name == name).unwrap();
         assert!(file.text.lines().count() >= line.parse().unwrap());
         let ids = text(slice, "stack_frame_ids").trim_matches(['[', ']']);
-        assert!(ids.split(", ").all(|id| (1..=frames).contains(&id.parse().unwrap())), "{ids}");
+        assert!(ids.split(',').all(|id| (1..=frames).contains(&id.parse().unwrap())), "{ids}");
     }
 }

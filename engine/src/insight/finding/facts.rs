@@ -13,6 +13,7 @@ use super::verdict::Finding;
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Cancel;
+use crate::insight::edge::RankEdges;
 use crate::insight::median_rank::MedianRank;
 use crate::insight::region::{StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
@@ -115,7 +116,8 @@ impl<'g> Facts<'g> {
     /// longer than a hundredth of the run.
     pub(super) fn begin_ps(&self) -> i64 {
         let least_ps = self.part_ps(BEGUN);
-        let begins = self.graph.ranks.iter().filter_map(|rank| begin_ps(rank, least_ps));
+        let ranks = self.graph.ranks.iter().zip(&self.edges.ranks);
+        let begins = ranks.filter_map(|(rank, edges)| begin_ps(rank, edges, least_ps));
         begins.min().unwrap_or(self.path.span_ps.0)
     }
 
@@ -213,17 +215,18 @@ impl<'g> Facts<'g> {
 }
 
 /// The start of the slice with which a rank has worked for longer than `least_ps`. `None` if it
-/// never does.
-fn begin_ps(rank: &RankGraph, least_ps: i64) -> Option<i64> {
+/// never does. Time in which a slice waits is no work.
+fn begin_ps(rank: &RankGraph, edges: &RankEdges, least_ps: i64) -> Option<i64> {
     let mut worked_ps = 0_i64;
-    let works = |node: &&WorkNode| {
+    let works = |(_, node): &(u32, &WorkNode)| {
         let class = rank.classes[node.class as usize];
         class.side == MachineSide::Device && !class.waits && rank.is_recorded(node)
     };
-    let mut nodes = rank.work.nodes.iter().filter(works);
-    let begin = nodes.find(|node| {
-        worked_ps = worked_ps.saturating_add(node.duration_ps);
+    let mut nodes = (0_u32..).zip(&rank.work.nodes).filter(works);
+    let begin = nodes.find(|(at, node)| {
+        let from_ps = edges.end(*at).map_or(node.start_ps, |edge| edge.free_ps.max(node.start_ps));
+        worked_ps = worked_ps.saturating_add(node.end_ps().saturating_sub(from_ps).max(0));
         worked_ps > least_ps
     });
-    begin.map(|node| node.start_ps)
+    begin.map(|(_, node)| node.start_ps)
 }
