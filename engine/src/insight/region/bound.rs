@@ -132,12 +132,14 @@ impl GapsOfOrder {
             launches[at].checked_sub(launches[at.checked_sub(1)?]).filter(|_| launches[at - 1] > i64::MIN)
         };
         for repeat in &of.repeats {
+            let mut before = repeat.start;
             for (offset, at) in aligned(&order.names, &of.word, repeat) {
-                // Nothing is known before the recording.
-                if at > 0 {
-                    idle[offset].push(idle_ps[at]);
-                    launch[offset].extend(launch_gap(at));
-                }
+                // Gaps before names that the usual order lacks are before the next name. Nothing is
+                // known before the recording.
+                let near = || before.max(1)..=at;
+                idle[offset].extend(near().map(|at| idle_ps[at]).max());
+                launch[offset].extend(near().filter_map(launch_gap).max());
+                before = at + 1;
             }
         }
         let has_launches = order.launches_ps.is_some();

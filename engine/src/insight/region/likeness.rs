@@ -8,6 +8,8 @@ const MOST_DIFFERENT: f64 = 0.05;
 /// many names, up to a number.
 const NAMES_OF_CHANCE: usize = 16;
 const MOST_BY_CHANCE: usize = 4;
+/// Names of a part of an order of which one can differ.
+const LEAST_WITH_AN_EDIT: usize = 4;
 /// Most insertions and deletions that are searched for. Time grows with the square of it.
 const MOST_EDITS: usize = 1_000;
 
@@ -41,7 +43,7 @@ pub(super) fn beginning(values: &[u32], word: &[u32]) -> Option<Likeness> {
 
 /// Whether all `values` are like the begin of `word`.
 pub(super) fn is_beginning_of(values: &[u32], word: &[u32]) -> bool {
-    let most = most_edits(values.len());
+    let most = most_edits(values.len()).max(usize::from(values.len() >= LEAST_WITH_AN_EDIT));
     word.starts_with(values)
         || furthest(values, &word[..word.len().min(values.len() + most)], most, |(at, _)| at == values.len())
             .is_some()
