@@ -244,8 +244,8 @@ test("rows of all ranks fit into the view", async (t) => {
       for (let at = 0; at < data.length; at += 4) dark += data[at] < 180 ? 1 : 0;
       return dark / (data.length / 4);
     };
-    // The simulated job computes for a small part of its time.
-    await eventually(async () => assert.ok((await share()) > 0.02 && (await share()) < 0.5, `${await share()}`));
+    // The simulated job computes for most of its time, and not always.
+    await eventually(async () => assert.ok((await share()) > 0.02 && (await share()) < 0.95, `${await share()}`));
   });
 
   await t.test("rows get low, and show waiting as a colour", async () => {

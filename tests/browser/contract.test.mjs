@@ -51,6 +51,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
     "/waits": `/waits?${span.query}&steps=16`,
   });
   const all = { "/api/profiles": ["/api/profiles"], "/api/profiles/{slug}": [`/api/profiles/${profile}`] };
+  all["/api/profiles/{slug}/notes"] = [`/api/profiles/${profile}/notes`];
   for (const rank of ["0", "all"]) {
     for (const [template, path] of Object.entries(of(rank))) {
       // Only a rank of its own has counters, and only all ranks together have waits over time.
@@ -78,7 +79,9 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   }
   const asked = questions("job", known);
   const { paths } = await json("/api/openapi.json");
-  const described = Object.keys(paths).filter((path) => path.startsWith("/api/profiles") && !path.endsWith("/export"));
+  // Exports, regions and changes of notes are for programs: no page asks for them.
+  const isForPrograms = (path) => /\/(export|regions|notes\/.*)$/.test(path);
+  const described = Object.keys(paths).filter((path) => path.startsWith("/api/profiles") && !isForPrograms(path));
   assert.deepEqual(Object.keys(asked).sort(), described.sort(), "every question of the API is asked here");
 
   const file = await exported(store, "job");

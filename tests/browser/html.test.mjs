@@ -102,7 +102,7 @@ test("an HTML file", SERVED, async (t) => {
 test("a part of a profile in an HTML file", SERVED, async (t) => {
   const { url, store, stop } = await serve(t, "demo", "--events", "20000", "--ranks", "3");
   const [{ slug }] = (await ask(url, "profiles")).profiles;
-  const [from, to] = [2_000_000_000, 2_100_000_000];
+  const [from, to] = [400_000_000, 500_000_000];
   const question = `profiles/${slug}/ranks/2/events?start_ps=${from}&end_ps=${to}&limit=100000`;
   const { tracks } = await ask(url, `profiles/${slug}/ranks/2`);
   const tensor = tracks.find(({ name }) => name === "Tensor").id;

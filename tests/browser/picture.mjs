@@ -148,15 +148,17 @@ export function barPixels(png) {
  */
 export async function checkLane(page, at, name, lane, slices) {
   const [scale, top] = [await scaleOf(page), await laneTop(page, name, lane)];
-  const spans = slices
-    .filter((slice) => slice.lane === lane)
-    .map((slice) => [scale.x(slice.start_ps), scale.x(slice.start_ps + slice.duration_ps)]);
+  const span = (slice) => [scale.x(slice.start_ps), scale.x(slice.start_ps + slice.duration_ps)];
+  const ofLane = slices.filter((slice) => slice.lane === lane);
+  const spans = ofLane.map(span);
+  // Waits are drawn lower than the line that is looked at.
+  const bars = ofLane.filter(({ name }) => name !== "EVENT_SEMAPHORE").map(span);
   // Above the letters on the bars.
   const y = Math.ceil(top) + 1;
   const seen = { bar: 0, ground: 0 };
   for (let x = Math.ceil(scale.box.x) + 1; x < scale.box.x + scale.box.width - 1; x += 1) {
     const middle = x + 0.5;
-    const isInside = spans.some(([left, right]) => middle > left + 1 && middle < right - 2);
+    const isInside = bars.some(([left, right]) => middle > left + 1 && middle < right - 2);
     const isOutside = spans.every(([left, right]) => middle < left - 1 || middle > right + 1);
     if (!isInside && !isOutside) continue;
     const colour = at(x, y);
