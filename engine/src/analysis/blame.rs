@@ -105,7 +105,7 @@ fn basic(scene: &ArrivalFacts<'_>) -> Result<Vec<InstanceReport>> {
             rooted.entry(key).or_default().push(at);
         }
         let stated = of.root.filter(|_| of.kind.waiting() != WaitingRanks::ForAll);
-        let stated = stated.and_then(|root| job.ranks.binary_search_by_key(&root, |rank| rank.rank).ok());
+        let stated = stated.and_then(|root| job.position(root));
         operations.push(InstanceReport {
             group: scene.instances.groups[at],
             signature,
@@ -180,7 +180,7 @@ fn blame(
         credit(one, kind, &arrivals, ranks);
         chance.add(at, &arrivals, ranks);
         let lost = lost_of(scene, one, &arrivals);
-        let excess_ps = excess_of(scene, one, usual[at], &lost);
+        let excess_ps = excess_of(scene, one, usual[at].ps as f64, &lost);
         let is_of_all = is_of_all(job, scene.instances, one, at);
         let step = OperationFacts { at, group: one.group, span: one.span, excess_ps, is_of_all };
         root.add(step, &arrivals, &lost, |rank, from, to| open_of(scene, rank, Interval::new(from, to)));

@@ -188,6 +188,12 @@ impl Job {
         self.clocks.len() > 1 && self.clocks.iter().all(|clock| *clock == self.clocks[0])
     }
 
+    /// Position of the rank with this number.
+    #[must_use]
+    pub fn position(&self, rank: u32) -> Option<usize> {
+        self.ranks.binary_search_by_key(&rank, |one| one.rank).ok()
+    }
+
     /// Whether these ranks are known to have one clock.
     pub(super) fn have_one_clock(&self, ranks: &[u16]) -> bool {
         let clock = |rank: &u16| self.clocks[usize::from(*rank)];

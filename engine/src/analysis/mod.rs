@@ -68,7 +68,7 @@ pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced}
 pub use report::{
     Contradiction, InstanceReport, LinkReport, Mismatch, OperationState, Presence, RankReport, Report,
 };
-pub use slow_transfers::{is_slow_transfer, usual_transfers};
+pub use slow_transfers::{UsualTransfer, is_slow_transfer, usual_transfers};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
 pub use transfers::{Passage, algorithm, passages};

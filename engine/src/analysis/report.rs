@@ -167,6 +167,20 @@ impl Report {
         self.instances.by_call(job)
     }
 
+    /// Positions of the ranks that belong to an operation, as its group states, and whose traces
+    /// lack their call. Empty if the group does not state its ranks.
+    #[must_use]
+    pub fn absent_ranks(&self, job: &Job, at: usize) -> Vec<usize> {
+        let one = &self.operations[at];
+        let group = &job.groups[one.group as usize];
+        if !group.is_stated() || one.state.absent == 0 {
+            return Vec::new();
+        }
+        let present: Vec<usize> = self.instances.members(at).map(|member| member.rank).collect();
+        let members = group.ranks().into_iter().filter_map(|rank| job.position(rank));
+        members.filter(|rank| !present.contains(rank)).collect()
+    }
+
     /// The members of an instance on the shared clock, ordered by rank.
     #[must_use]
     pub fn arrivals(&self, job: &Job, at: usize) -> Vec<Arrival> {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::edge::RankEdges;
 use super::graph::{JobGraph, RankGraph};
 use super::node_change::NodeChange;
+use super::walk::JobEdges;
 use crate::base::upper_median;
 use crate::model::MachineSide;
 
@@ -26,15 +27,21 @@ pub(super) struct MedianRank<'g> {
 impl<'g> MedianRank<'g> {
     /// Finds the gaps of all ranks.
     pub(super) fn new(graph: &'g JobGraph) -> Self {
+        Self::with_gaps(graph, graph.ranks.iter().map(|rank| RankEdges::of(rank).gaps_ps).collect())
+    }
+
+    /// The same from edges that are known.
+    pub(super) fn of_edges(edges: &JobEdges<'g>) -> Self {
+        Self::with_gaps(edges.graph, edges.ranks.iter().map(|rank| rank.gaps_ps.clone()).collect())
+    }
+
+    fn with_gaps(graph: &'g JobGraph, mut gaps_ps: Vec<Vec<i64>>) -> Self {
         let begin_ps = graph.ranks.iter().filter_map(first_work).map(|first| first.start_ps).min();
-        let gaps = |rank: &RankGraph| {
-            let mut gaps_ps = RankEdges::of(rank).gaps_ps;
+        for (rank, gaps_ps) in graph.ranks.iter().zip(&mut gaps_ps) {
             if let (Some(first), Some(begin_ps)) = (first_work(rank), begin_ps) {
                 gaps_ps[first.node as usize] = first.start_ps.saturating_sub(begin_ps);
             }
-            gaps_ps
-        };
-        let gaps_ps = graph.ranks.iter().map(gaps).collect();
+        }
         Self { graph, gaps_ps, names: graph.ranks.iter().map(by_name).collect() }
     }
 

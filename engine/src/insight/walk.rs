@@ -130,10 +130,15 @@ impl<'g> JobEdges<'g> {
         Ok(Self { graph, ranks, arrivals, most_steps })
     }
 
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &'g JobGraph {
+        self.graph
+    }
+
     /// The call of a node, if the node is one of an operation of several ranks.
     pub(super) fn call(&self, rank: u32, node: u32) -> Option<&'g MeetingCall> {
-        let calls = &self.graph.ranks[rank as usize].calls;
-        calls.binary_search_by_key(&node, |call| call.node).ok().map(|at| &calls[at])
+        self.graph.ranks[rank as usize].call(node)
     }
 
     /// The arrival that a call waited for, if it came before another rank.

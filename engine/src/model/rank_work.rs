@@ -107,6 +107,12 @@ impl RankWork {
         self.names.get(&number).map(String::as_str)
     }
 
+    /// The name of the track of a queue.
+    #[must_use]
+    pub fn track_name(&self, queue: u32) -> &str {
+        self.queue_names[queue as usize].trim()
+    }
+
     /// The queue of a node.
     #[must_use]
     pub fn queue_of(&self, node: &WorkNode) -> &WorkQueue {

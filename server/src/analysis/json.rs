@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::Analysed;
 use super::late_ranks::LateRanks;
+use crate::print::bracket::bracket;
 use crate::print::finding;
 use crate::print::json::{document, rows};
 use crate::store::Profile;
@@ -93,7 +94,7 @@ pub fn write_ranks(
         finding::documents(&[RuleVerdict { rule: RuleName::LateRank, verdict: late.verdict.clone() }]);
     document_of_ranks.insert("late_ranks".to_owned(), late_ranks.into());
     document_of_ranks
-        .insert("saving_without_late_ranks_ps".to_owned(), json!(late.all.as_ref().map(finding::bracket)));
+        .insert("saving_without_late_ranks_ps".to_owned(), json!(late.all.as_ref().map(bracket)));
     Ok(document(&document_of_ranks, out)?)
 }
 

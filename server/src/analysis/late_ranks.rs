@@ -38,5 +38,5 @@ impl LateRanks {
 }
 
 fn costly(of: &Judgement) -> impl Iterator<Item = &Finding> {
-    of.found().iter().filter(|one| one.saving.is_some_and(|saving| saving.middle_ps > 0))
+    of.found().iter().filter(|one| one.saved_ps() > Some(0))
 }

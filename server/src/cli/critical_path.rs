@@ -99,9 +99,7 @@ fn name_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
 }
 
 fn track_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
-    let work = &graph.ranks[part.rank as usize].work;
-    let class = work.classes[work.nodes[part.node as usize].class as usize];
-    work.queue_names[class.queue as usize].trim()
+    graph.ranks[part.rank as usize].track_of(part.node)
 }
 
 /// The time of the parts with each key, the longest first.

@@ -13,6 +13,7 @@ use nprof_engine::insight::finding::Finding;
 use super::size;
 use crate::analysis::Analysed;
 use crate::analysis::late_ranks::LateRanks;
+use crate::print::bracket::between;
 use crate::print::text;
 
 /// The clocks of the job, in a sentence.
@@ -65,9 +66,7 @@ pub(super) fn whole(of: &Analysed) -> String {
 /// in sentences.
 pub(super) fn late(of: &LateRanks) -> Vec<String> {
     let saving = |saving: &Bracket| {
-        let time = |ps: i64| short_duration(ps.max(0) as f64);
-        let Bracket { low_ps, middle_ps, high_ps } = *saving;
-        format!("{} shorter, between {} and {}", time(middle_ps), time(low_ps), time(high_ps))
+        format!("{} shorter, {}", short_duration(saving.middle_ps.max(0) as f64), between(saving))
     };
     let of_rank = |one: &Finding| {
         let (rank, bracket) = (one.place.rank?, one.saving.as_ref()?);

@@ -6,9 +6,9 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::Facts;
+use nprof_engine::insight::finding::Coverage;
 use nprof_engine::insight::wait::{WaitKind, WaitRow, waits};
-use nprof_engine::insight::walk::JobEdges;
+use nprof_engine::insight::walk::{CriticalPath, JobEdges};
 use nprof_engine::insight::{JobGraph, RankGraph};
 use nprof_engine::model::WaitCounts;
 use serde_json::{Value, json};
@@ -61,23 +61,30 @@ struct RankWaitRows {
 impl WaitsArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let (of, found) = analysing(|cancel| {
+        let (of, found, length_ps) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
-            let found = self.waits(&of, cancel)?;
-            Ok::<_, anyhow::Error>((of, found))
+            let edges = JobEdges::of(&of.graph, cancel)?;
+            let found = self.waits(&edges, cancel)?;
+            let length_ps = self.fail_on.map_or(0, |_| CriticalPath::of(&edges).length_ps());
+            Ok::<_, anyhow::Error>((of, found, length_ps))
         })?;
         match self.output_format {
             AnswerFormat::Json => print::json::document(&self.document(&profile, &of.graph, &found)?, out)?,
             AnswerFormat::Text => print::lines(self.lines(&of.graph, &found), out)?,
         }
-        self.judge(&of, &found, out)
+        self.judge(&of, &found, length_ps, out)
     }
 
     /// Checks the limit after the output is complete.
-    fn judge(&self, of: &Replayable, found: &[RankWaitRows], out: &mut dyn Write) -> anyhow::Result<()> {
+    fn judge(
+        &self,
+        of: &Replayable,
+        found: &[RankWaitRows],
+        length_ps: i64,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
         let Some(limit) = self.fail_on else { return Ok(()) };
-        let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, Cancel::NEVER)?;
-        let limit_ps = limit.ps(facts.length_ps());
+        let limit_ps = limit.ps(length_ps);
         out.flush()?;
         let rows = ordered(found);
         let longest =
@@ -88,18 +95,18 @@ impl WaitsArgs {
                 Failing(format!("rank {rank}: {} for {wait}", sentence(&of.graph, *rank, row))).into()
             );
         }
-        match facts.coverage.is_complete() {
+        let coverage = Coverage::of(&of.analysed.job, &of.analysed.report, &of.graph);
+        match coverage.is_complete() {
             true => Ok(()),
-            false => Err(Undecided(coverage_line(&facts.coverage)).into()),
+            false => Err(Undecided(coverage_line(&coverage)).into()),
         }
     }
 
-    fn waits(&self, of: &Replayable, cancel: Cancel<'_>) -> anyhow::Result<Vec<RankWaitRows>> {
-        let edges = JobEdges::of(&of.graph, cancel)?;
-        let ranks = (0_u32..).zip(&of.graph.ranks);
+    fn waits(&self, edges: &JobEdges<'_>, cancel: Cancel<'_>) -> anyhow::Result<Vec<RankWaitRows>> {
+        let ranks = (0_u32..).zip(&edges.graph().ranks);
         let wanted = ranks.filter(|(_, rank)| self.rank.is_none_or(|wanted| wanted == rank.rank));
         let found: Vec<RankWaitRows> = wanted
-            .map(|(at, rank)| Ok(RankWaitRows { rank: rank.rank, rows: waits(&edges, at, cancel)? }))
+            .map(|(at, rank)| Ok(RankWaitRows { rank: rank.rank, rows: waits(edges, at, cancel)? }))
             .collect::<anyhow::Result<_>>()?;
         match self.rank.filter(|_| found.is_empty()) {
             Some(rank) => anyhow::bail!("{} has no rank {rank}", self.profile),

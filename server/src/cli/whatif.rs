@@ -15,6 +15,7 @@ use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::print;
+use crate::print::bracket::{between, bracket};
 use crate::print::text::share;
 
 const EXAMPLES: &str = "\
@@ -115,7 +116,6 @@ impl WhatifArgs {
 }
 
 fn document(of: &Prediction) -> Value {
-    let bracket = |of: &Bracket| json!({"low": of.low_ps, "middle": of.middle_ps, "high": of.high_ps});
     json!({
         "recorded_ps": of.recorded_ps,
         "unchanged_ps": of.unchanged_ps,
@@ -150,10 +150,10 @@ fn lines(of: &Prediction) -> Vec<String> {
 /// The time by which the run gets shorter or longer, with its bounds.
 fn saved(of: &Prediction) -> String {
     let Bracket { low_ps, middle_ps, high_ps } = of.saving();
-    let (word, from_ps, middle_ps, to_ps) = match middle_ps < 0 {
-        true => ("longer", -high_ps, -middle_ps, -low_ps),
-        false => ("shorter", low_ps, middle_ps, high_ps),
+    let (word, by) = match middle_ps < 0 {
+        true => ("longer", Bracket { low_ps: -high_ps, middle_ps: -middle_ps, high_ps: -low_ps }),
+        false => ("shorter", of.saving()),
     };
-    let share = share(middle_ps as f64, of.recorded_ps as f64);
-    format!("{} ({share}) {word}, between {} and {}", time(middle_ps), time(from_ps.max(0)), time(to_ps))
+    let share = share(by.middle_ps as f64, of.recorded_ps as f64);
+    format!("{} ({share}) {word}, {}", time(by.middle_ps), between(&by))
 }

@@ -1,12 +1,12 @@
 //! Findings as text and JSON: one printer for all that shows them.
 
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::Bracket;
 use nprof_engine::insight::finding::{
     Coverage, EvidenceValue, Finding, FindingEvidence, Judgement, RuleVerdict,
 };
 use serde_json::{Value, json};
 
+use super::bracket::{between, bracket};
 use super::row_limit::RowLimit;
 use super::text::share;
 
@@ -67,12 +67,6 @@ fn document(of: &Finding) -> Value {
     })
 }
 
-/// A bracket with the keys of all answers.
-#[must_use]
-pub fn bracket(of: &Bracket) -> Value {
-    json!({"low": of.low_ps, "middle": of.middle_ps, "high": of.high_ps})
-}
-
 fn evidence(of: &FindingEvidence) -> Value {
     let value = match of.quantity {
         EvidenceValue::Time(ps) => json!(ps),
@@ -86,7 +80,7 @@ fn evidence(of: &FindingEvidence) -> Value {
 #[must_use]
 pub fn lines(of: &[RuleVerdict], length_ps: i64, limit: RowLimit) -> Vec<String> {
     let mut found: Vec<&Finding> = of.iter().flat_map(|one| one.verdict.found()).collect();
-    found.sort_by_key(|one| std::cmp::Reverse(one.saving.map_or(i64::MIN, |saving| saving.middle_ps)));
+    found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));
     let mut lines = vec![answer(&found, length_ps)];
     let shown = limit.shown(&found);
     let mut advised: Vec<&str> = Vec::new();
@@ -113,7 +107,7 @@ pub fn lines(of: &[RuleVerdict], length_ps: i64, limit: RowLimit) -> Vec<String>
 
 /// The answer in a sentence.
 fn answer(found: &[&Finding], length_ps: i64) -> String {
-    let saving = |one: &Finding| one.saving.map_or(0, |saving| saving.middle_ps);
+    let saving = |one: &Finding| one.saved_ps().unwrap_or(0);
     let costly = found.iter().filter(|one| saving(one) > 0).count();
     let Some(first) = found.first().filter(|_| costly > 0) else {
         return "nothing was found that makes the run longer".to_owned();
@@ -155,11 +149,6 @@ fn finding_lines(of: &Finding, length_ps: i64, with_advice: bool) -> Vec<String>
 
 fn wrapped(text: &str, options: &textwrap::Options<'_>) -> Vec<String> {
     textwrap::wrap(text, options).into_iter().map(std::borrow::Cow::into_owned).collect()
-}
-
-fn between(saving: &Bracket) -> String {
-    let time = |ps: i64| short_duration(ps as f64);
-    format!("between {} and {}", time(saving.low_ps.max(0)), time(saving.high_ps))
 }
 
 /// The place to look at.

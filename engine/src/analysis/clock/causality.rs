@@ -58,7 +58,7 @@ impl Causality {
     pub(super) fn of(job: &Job, instances: &Instances, at: usize) -> Option<Self> {
         let first = instances.members(at).next()?;
         let signature = job.signature_of(first.rank, first.call);
-        let root = || job.ranks.binary_search_by_key(&signature.root?, |rank| rank.rank).ok();
+        let root = || job.position(signature.root?);
         match signature.kind {
             CollectiveKind::AllReduce
             | CollectiveKind::AllGather

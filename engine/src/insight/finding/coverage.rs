@@ -46,6 +46,8 @@ pub struct Coverage {
     pub ranks: Vec<RankCoverage>,
     /// Ranks of the job, as far as known; at least those of the profile.
     pub world: u32,
+    /// For each rank the operations of its groups that its trace lacks, on the shared clock.
+    pub(super) absent: Vec<Vec<Interval>>,
     /// Calls of ranks that the profile lacks, as far as the operations of the others tell.
     pub calls_of_absent_ranks: u64,
     /// Calls of which nobody can tell to which group they belong.
@@ -53,9 +55,10 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// The coverage of a job. `absent` are the operations that each rank lacks.
+    /// The coverage of a job.
     #[must_use]
-    pub fn of(job: &Job, report: &Report, graph: &JobGraph, absent: &[Vec<Interval>]) -> Self {
+    pub fn of(job: &Job, report: &Report, graph: &JobGraph) -> Self {
+        let absent = absent_operations(job, report);
         let spans: Vec<Option<(i64, i64)>> = graph.ranks.iter().map(work_span).collect();
         let first_ps = spans.iter().flatten().map(|span| span.0).min().unwrap_or(0);
         let last_ps = spans.iter().flatten().map(|span| span.1).max().unwrap_or(0);
@@ -93,6 +96,7 @@ impl Coverage {
         let lost: u64 = absent.iter().map(|of| of.len() as u64).sum();
         Self {
             ranks: (0..job.ranks.len()).map(rank).collect(),
+            absent,
             world: job.world.max(crate::base::narrow(job.ranks.len())),
             calls_of_absent_ranks: all_absent.saturating_sub(lost),
             unplaced_calls: job.unplaced.iter().map(|one| one.calls).sum(),
@@ -165,21 +169,11 @@ fn work_span(rank: &crate::insight::RankGraph) -> Option<(i64, i64)> {
 }
 
 /// For each rank the operations of its groups that others show and its trace lacks.
-#[must_use]
-pub fn absent_operations(job: &Job, report: &Report) -> Vec<Vec<Interval>> {
+fn absent_operations(job: &Job, report: &Report) -> Vec<Vec<Interval>> {
     let mut absent = vec![Vec::new(); job.ranks.len()];
-    let positions: rustc_hash::FxHashMap<u32, usize> =
-        job.ranks.iter().enumerate().map(|(at, rank)| (rank.rank, at)).collect();
     for (number, one) in report.operations.iter().enumerate() {
-        let group = &job.groups[one.group as usize];
-        if !group.is_stated() || one.state.absent == 0 {
-            continue;
-        }
-        let present: Vec<usize> = report.instances.members(number).map(|member| member.rank).collect();
-        for at in group.ranks().iter().filter_map(|rank| positions.get(rank)) {
-            if !present.contains(at) {
-                absent[*at].push(Interval::new(one.span.first_ps, one.span.end_ps));
-            }
+        for at in report.absent_ranks(job, number) {
+            absent[at].push(Interval::new(one.span.first_ps, one.span.end_ps));
         }
     }
     absent

@@ -2,15 +2,13 @@
 
 use std::cell::OnceCell;
 
-use rustc_hash::FxHashMap;
-
-use super::coverage::{Coverage, absent_operations};
+use super::coverage::Coverage;
 use super::data_gap::DataGap;
 use super::place::Place;
 use super::rule_name::RuleName;
 use super::severity::Severity;
 use super::verdict::Finding;
-use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps};
+use crate::analysis::{ClockVerdict, Job, Report, StepReport, UsualTransfer, steps, usual_transfers};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Cancel;
 use crate::insight::edge::RankEdges;
@@ -55,8 +53,6 @@ pub struct Facts<'g> {
     pub(super) rank_steps: Vec<RankStep>,
     pub(super) cancel: Cancel<'g>,
     median_rank: OnceCell<MedianRank<'g>>,
-    /// For each rank the operations of its groups that its trace lacks.
-    absent: Vec<Vec<Interval>>,
 }
 
 impl<'g> Facts<'g> {
@@ -64,12 +60,10 @@ impl<'g> Facts<'g> {
     pub fn new(job: &'g Job, report: &'g Report, graph: &'g JobGraph, cancel: Cancel<'g>) -> Result<Self> {
         let edges = JobEdges::of(graph, cancel)?;
         let path = CriticalPath::of(&edges);
-        let absent = absent_operations(job, report);
         Ok(Self {
             path,
             predictions: Predictions::of(graph, cancel)?,
-            coverage: Coverage::of(job, report, graph, &absent),
-            absent,
+            coverage: Coverage::of(job, report, graph),
             steps: steps(job, report, &report.by_call(job)),
             rank_steps: Vec::new(),
             cancel,
@@ -100,9 +94,8 @@ impl<'g> Facts<'g> {
     /// Time that a run would save in which the ranks with these numbers are all as fast as the
     /// median rank.
     pub fn saving_as_median(&self, ranks: &[u32]) -> Result<Bracket> {
-        let positions = self.positions();
-        let changed = ranks.iter().filter_map(|rank| positions.get(rank));
-        let changes = changed.map(|at| (*at, self.median_rank().changes(*at)));
+        let changed = ranks.iter().filter_map(|rank| self.job.position(*rank));
+        let changes = changed.map(|at| (at, self.median_rank().changes(at)));
         self.saving(&Scenario::with_changes(changes))
     }
 
@@ -132,7 +125,7 @@ impl<'g> Facts<'g> {
 
     /// The ranks side by side.
     pub(super) fn median_rank(&self) -> &MedianRank<'g> {
-        self.median_rank.get_or_init(|| MedianRank::new(self.graph))
+        self.median_rank.get_or_init(|| MedianRank::of_edges(&self.edges))
     }
 
     /// Time that a run under a scenario would save.
@@ -177,12 +170,12 @@ impl<'g> Facts<'g> {
 
     /// The kind of the operation of a call, or the name of other work.
     pub(super) fn name_of<'a>(&'a self, graph: &'a RankGraph, node: u32) -> &'a str {
-        match graph.calls.binary_search_by_key(&node, |call| call.node) {
-            Ok(at) => {
-                let meeting = &self.graph.meetings[graph.calls[at].meeting as usize];
+        match graph.call(node) {
+            Some(call) => {
+                let meeting = &self.graph.meetings[call.meeting as usize];
                 self.job.signatures[meeting.signature as usize].kind.name()
             }
-            Err(_) => graph.name(&graph.work.nodes[node as usize]),
+            None => graph.name(&graph.work.nodes[node as usize]),
         }
     }
 
@@ -196,21 +189,12 @@ impl<'g> Facts<'g> {
     pub(super) fn lacks_call(&self, rank: usize, node: u32, gap_ps: i64) -> bool {
         let end_ps = self.graph.ranks[rank].work.nodes[node as usize].start_ps;
         let gap = Interval::new(end_ps.saturating_sub(gap_ps), end_ps);
-        self.absent[rank].iter().any(|absent| absent.overlaps(gap.start.0, gap.end.0))
+        self.coverage.absent[rank].iter().any(|absent| absent.overlaps(gap.start.0, gap.end.0))
     }
 
-    /// For each operation with a stated median of its like how long its transfer usually takes, in
-    /// picoseconds.
-    pub(super) fn usual_transfers_ps(&self) -> Vec<i64> {
-        crate::analysis::usual_transfers(self.job, &self.report.operations)
-            .into_iter()
-            .map(|ps| ps.round() as i64)
-            .collect()
-    }
-
-    /// Positions of ranks by their numbers.
-    pub(super) fn positions(&self) -> FxHashMap<u32, usize> {
-        self.job.ranks.iter().enumerate().map(|(at, rank)| (rank.rank, at)).collect()
+    /// For each operation the usual time of its transfer.
+    pub(super) fn usual_transfers(&self) -> Vec<UsualTransfer> {
+        usual_transfers(self.job, &self.report.operations)
     }
 }
 

@@ -16,9 +16,11 @@ pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
         all.push(RuleVerdict { rule: rule.name, verdict });
     }
     let rank = |one: &RuleVerdict| match &one.verdict {
-        Judgement::Found(found) => (0, std::cmp::Reverse(found.iter().map(saving_ps).max().unwrap_or(0))),
-        Judgement::CannotTell(_) => (1, std::cmp::Reverse(0)),
-        Judgement::Nothing => (2, std::cmp::Reverse(0)),
+        Judgement::Found(found) => {
+            (0, std::cmp::Reverse(found.iter().map(Finding::saved_ps).max().flatten()))
+        }
+        Judgement::CannotTell(_) => (1, std::cmp::Reverse(None)),
+        Judgement::Nothing => (2, std::cmp::Reverse(None)),
     };
     all.sort_by_key(rank);
     Ok(all)
@@ -28,11 +30,7 @@ pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
 pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Judgement> {
     let mut verdict = (rule.rule().check)(facts)?;
     if let Judgement::Found(found) = &mut verdict {
-        found.sort_by_key(|one| std::cmp::Reverse(saving_ps(one)));
+        found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));
     }
     Ok(verdict)
-}
-
-fn saving_ps(of: &Finding) -> i64 {
-    of.saving.map_or(i64::MIN, |saving| saving.middle_ps)
 }

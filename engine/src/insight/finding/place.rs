@@ -1,5 +1,7 @@
 //! The place of a finding.
 
+use crate::insight::RankGraph;
+
 /// The place to look at. A part that does not apply is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
@@ -20,6 +22,16 @@ impl Place {
     #[must_use]
     pub fn of_rank(rank: u32) -> Self {
         Self { rank: Some(rank), ..Self::default() }
+    }
+
+    /// The place of a node in a span.
+    pub(super) fn of_node(graph: &RankGraph, node: u32, start_ps: i64, end_ps: i64) -> Self {
+        Self {
+            track: Some(graph.track_of(node).to_owned()),
+            span_ps: Some((start_ps, end_ps)),
+            row: graph.row_of(node),
+            ..Self::of_rank(graph.rank)
+        }
     }
 
     /// A span of time.

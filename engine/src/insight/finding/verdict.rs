@@ -24,6 +24,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The most likely saving in picoseconds. `None` if it costs nothing that is known.
+    #[must_use]
+    pub fn saved_ps(&self) -> Option<i64> {
+        self.saving.map(|saving| saving.middle_ps)
+    }
+
     /// The first number of a measure.
     #[must_use]
     pub fn measured(&self, measure: EvidenceMeasure) -> Option<&FindingEvidence> {

@@ -132,29 +132,24 @@ pub(super) fn absent_calls(
     cancel: Cancel<'_>,
 ) -> Result<Vec<Vec<AbsentCall>>> {
     let mut absent = vec![Vec::new(); works.len()];
-    let positions: FxHashMap<u32, usize> =
-        job.ranks.iter().enumerate().map(|(at, rank)| (rank.rank, at)).collect();
     let mut known: Vec<KnownCalls<'_>> =
         works.iter().zip(calls).map(|(work, calls)| KnownCalls::new(report, work, calls)).collect();
-    let mut present = Vec::new();
     for (number, one) in report.operations.iter().enumerate() {
         cancel.check()?;
         let group = &job.groups[one.group as usize];
-        let members = group.ranks();
-        present.clear();
-        present.extend(report.instances.members(number).map(|member| member.rank));
-        if !group.is_stated() || members.len() != group.size() as usize || members.len() <= present.len() {
+        // Members that nobody lists can be the ones that came late.
+        if group.ranks().len() != group.size() as usize {
             continue;
         }
         let transfer_ps = match one.is_alone() {
             true => transfers[one.signature as usize],
             false => one.transfer_ps().min(transfers[one.signature as usize]),
         };
-        for at in members.iter().filter_map(|rank| positions.get(rank)).filter(|at| !present.contains(at)) {
-            let known = &mut known[*at];
+        for at in report.absent_ranks(job, number) {
+            let known = &mut known[at];
             let class = known.by_signature.get(&one.signature).or_else(|| known.by_group.get(&one.group));
             let Some(&class) = class else { continue };
-            absent[*at].extend(known.place(narrow(number), class, one.span.first_end_ps, transfer_ps));
+            absent[at].extend(known.place(narrow(number), class, one.span.first_end_ps, transfer_ps));
         }
     }
     Ok(absent)

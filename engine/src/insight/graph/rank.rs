@@ -194,6 +194,19 @@ impl RankGraph {
         if is_in_gap { of.launch } else { node }
     }
 
+    /// The call of an operation that a node is.
+    pub(in crate::insight) fn call(&self, node: u32) -> Option<&MeetingCall> {
+        let at = self.calls.binary_search_by_key(&node, |call| call.node).ok()?;
+        Some(&self.calls[at])
+    }
+
+    /// The name of the track of a node.
+    #[must_use]
+    pub fn track_of(&self, node: u32) -> &str {
+        let class = self.work.nodes[node as usize].class;
+        self.work.track_name(self.classes[class as usize].queue)
+    }
+
     /// The facts about a call of the host. `None` for other nodes.
     pub(in crate::insight) fn call_of(&self, node: u32) -> Option<HostCall> {
         let slot = self.work.host_busy_ps.binary_search_by_key(&node, |(at, _)| *at).ok()?;

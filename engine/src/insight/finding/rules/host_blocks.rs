@@ -49,13 +49,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     };
     let graph = &facts.graph.ranks[longest.rank];
     let node = &graph.work.nodes[longest.node as usize];
-    let queue = graph.classes[node.class as usize].queue;
-    let place = Place {
-        rank: Some(graph.rank),
-        track: Some(graph.work.queue_names[queue as usize].trim().to_owned()),
-        row: graph.row_of(longest.node),
-        ..Place::of_span(node.start_ps, node.end_ps())
-    };
+    let place = Place::of_node(graph, longest.node, node.start_ps, node.end_ps());
     let waited_ps = calls.iter().map(|call| call.duration_ps(facts)).fold(0, i64::saturating_add);
     let mut finding = facts.finding(RuleName::HostBlocks, place, Some(saving));
     finding.evidence = vec![

@@ -84,19 +84,15 @@ fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
     }
     let saving = facts.saving(&Scenario::with_changes(changes))?;
     let first = gaps.first().copied();
-    let place = match first {
-        Some(part) => {
-            let graph = &facts.graph.ranks[part.rank as usize];
-            let queue = graph.classes[graph.work.nodes[part.node as usize].class as usize].queue;
-            Place {
-                rank: Some(graph.rank).filter(|_| gaps.len() == 1 || facts.graph.ranks.len() == 1),
-                track: Some(graph.work.queue_names[queue as usize].trim().to_owned())
-                    .filter(|_| gaps.len() == 1),
-                row: graph.row_of(part.node).filter(|_| gaps.len() == 1),
-                ..Place::of_span(part.start_ps, part.end_ps)
-            }
+    let place = match (first, gaps.len(), &facts.graph.ranks[..]) {
+        (Some(part), 1, ranks) => {
+            Place::of_node(&ranks[part.rank as usize], part.node, part.start_ps, part.end_ps)
         }
-        None => Place::default(),
+        (Some(part), _, ranks) => Place {
+            rank: if let [only] = ranks { Some(only.rank) } else { None },
+            ..Place::of_span(part.start_ps, part.end_ps)
+        },
+        (None, ..) => Place::default(),
     };
     let next = first.map(|part| facts.name_of(&facts.graph.ranks[part.rank as usize], part.node));
     let of_host = gaps.iter().filter(|part| part.kind == PathKind::Host).map(|part| part.duration_ps());

@@ -134,12 +134,11 @@ fn lateness(facts: &Facts<'_>) -> Vec<Lateness> {
     longer_work(facts, median, &mut of_ranks);
     later_begins(facts, median, &mut of_ranks);
     leave_out_unseen_meetings(facts, &mut of_ranks);
-    let positions = facts.positions();
     for cost in costs(facts.report).iter().filter(|cost| cost.stands_out) {
         if let Suspect::Rank(rank) = cost.culprit
-            && let Some(at) = positions.get(&rank)
+            && let Some(at) = facts.job.position(rank)
         {
-            of_ranks[*at].is_blamed = true;
+            of_ranks[at].is_blamed = true;
         }
     }
     for one in &mut of_ranks {
@@ -300,14 +299,8 @@ fn place(facts: &Facts<'_>, at: usize, of: &Lateness) -> Place {
     let longer_ps = of.longer.first().map_or(0, |one| one.by_ps);
     // The longest gap shows a pause best. Work that takes longer does so all the time.
     let Some(later) = of.later.first().filter(|one| one.by_ps > longer_ps) else { return place };
-    let node = &graph.work.nodes[later.node as usize];
-    let queue = graph.classes[node.class as usize].queue;
-    Place {
-        track: Some(graph.work.queue_names[queue as usize].trim().to_owned()),
-        span_ps: Some((node.start_ps.saturating_sub(later.by_ps), node.start_ps)),
-        row: graph.row_of(later.node),
-        ..place
-    }
+    let start_ps = graph.work.nodes[later.node as usize].start_ps;
+    Place::of_node(graph, later.node, start_ps.saturating_sub(later.by_ps), start_ps)
 }
 
 fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<FindingEvidence> {

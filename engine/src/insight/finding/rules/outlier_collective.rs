@@ -39,19 +39,16 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         return Ok(Judgement::of(Vec::new(), facts.missing_of_ranks()));
     }
     let of_links: Vec<u32> = slow_link::links(facts).iter().map(|link| link.group).collect();
-    let usual_ps = facts.usual_transfers_ps();
-    let mut like: FxHashMap<i64, usize> = FxHashMap::default();
-    usual_ps.iter().for_each(|ps| *like.entry(*ps).or_default() += 1);
+    let usual = facts.usual_transfers();
     let mut outliers: Vec<(usize, i64)> = Vec::new();
-    for (at, (one, &usual_ps)) in facts.report.operations.iter().zip(&usual_ps).enumerate() {
-        let by_ps = one.transfer_ps().saturating_sub(usual_ps);
+    for (at, (one, usual)) in facts.report.operations.iter().zip(&usual).enumerate() {
+        let by_ps = one.transfer_ps().saturating_sub(usual.ps);
         let waits_for_all =
             facts.job.signatures[one.signature as usize].kind.waiting() == WaitingRanks::ForAll;
         // A member that was not recorded can have come late.
-        let is_sure =
-            waits_for_all && one.state.absent == 0 && !one.is_alone() && like[&usual_ps] >= LEAST_LIKE;
+        let is_sure = waits_for_all && one.state.absent == 0 && !one.is_alone() && usual.like >= LEAST_LIKE;
         if is_sure
-            && one.transfer_ps() > usual_ps.saturating_mul(LEAST_MULTIPLE)
+            && one.transfer_ps() > usual.ps.saturating_mul(LEAST_MULTIPLE)
             && by_ps > facts.part_ps(LEAST_TIME)
             && !of_links.contains(&one.group)
         {
@@ -61,7 +58,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     outliers.sort_by_key(|(at, by_ps)| (std::cmp::Reverse(*by_ps), *at));
     let mut found = Vec::new();
     for (at, _) in outliers.into_iter().take(MOST) {
-        found.push(finding(facts, at, usual_ps[at])?);
+        found.push(finding(facts, at, usual[at].ps)?);
     }
     Ok(Judgement::of(found, facts.missing_of_ranks()))
 }

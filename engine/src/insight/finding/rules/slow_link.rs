@@ -12,7 +12,7 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
-use crate::analysis::{Cost, LinkReport, Suspect, costs, is_slow_transfer};
+use crate::analysis::{Cost, LinkReport, Suspect, UsualTransfer, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
 
@@ -34,10 +34,10 @@ const MOST_LINKS: usize = 8;
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
-    let usual_ps = facts.usual_transfers_ps();
+    let usual = facts.usual_transfers();
     let mut found = Vec::new();
     for link in links(facts).into_iter().take(MOST_LINKS) {
-        let slow = slow_transfers(facts, link.group, &usual_ps);
+        let slow = slow_transfers(facts, link.group, &usual);
         let saving = facts.saving(&Scenario::with_most_transfers(slow))?;
         if saving.middle_ps > facts.part_ps(LEAST_SAVING) {
             found.push(finding(
@@ -62,12 +62,12 @@ pub(super) fn links<'f>(facts: &'f Facts<'_>) -> Vec<&'f LinkReport> {
 }
 
 /// The slow transfers of a group, each with the usual time.
-fn slow_transfers(facts: &Facts<'_>, group: u32, usual_ps: &[i64]) -> FxHashMap<u32, i64> {
-    let operations = facts.report.operations.iter().zip(usual_ps).enumerate();
-    let of_group = operations.filter(|(_, (one, usual_ps))| {
-        one.group == group && is_slow_transfer(one.transfer_ps() as f64, **usual_ps as f64)
+fn slow_transfers(facts: &Facts<'_>, group: u32, usual: &[UsualTransfer]) -> FxHashMap<u32, i64> {
+    let operations = facts.report.operations.iter().zip(usual).enumerate();
+    let of_group = operations.filter(|(_, (one, usual))| {
+        one.group == group && is_slow_transfer(one.transfer_ps() as f64, usual.ps as f64)
     });
-    of_group.map(|(at, (_, usual_ps))| (narrow(at), *usual_ps)).collect()
+    of_group.map(|(at, (_, usual))| (narrow(at), usual.ps)).collect()
 }
 
 fn place(facts: &Facts<'_>, link: &LinkReport) -> Place {

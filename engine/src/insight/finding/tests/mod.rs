@@ -4,7 +4,7 @@ mod jobs;
 mod machines;
 mod stage;
 
-use super::{Facts, Finding, Judgement, RuleName, findings};
+use super::{Facts, Finding, Judgement, RULES, RuleName, findings};
 use crate::analysis::{Job, Report};
 use crate::exec::Cancel;
 use crate::insight::JobGraph;
@@ -34,5 +34,12 @@ impl Analysed {
 
     fn length_ps(&self) -> i64 {
         Facts::new(&self.job, &self.report, &self.graph, Cancel::NEVER).unwrap().length_ps()
+    }
+}
+
+#[test]
+fn each_name_leads_to_its_rule() {
+    for rule in &RULES {
+        assert_eq!(rule.name.rule().id, rule.id);
     }
 }
