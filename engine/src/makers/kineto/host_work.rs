@@ -4,18 +4,19 @@
 //! frames of Python. A slice around calls of operations is not one piece of work: the calls are,
 //! and what else it contains.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::category_words::{ANNOTATION, CategoryWords};
 use super::{ARGUMENTS, CATEGORY};
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::work_reader::{EndedSlice, WorkReader};
-use crate::model::{MachineSide, NameId, RankWork, Role, TableId, TrackId};
+use crate::model::{MachineSide, RankWork, Role, TableId, TrackId};
 use crate::segment::{Bytes, Segment};
 
 /// Words in the categories of slices that are drawn around work: spans, frames, the trace itself.
-const AROUND: [&str; 3] = ["annotation", "python", "Trace"];
+const AROUND: [&str; 3] = [ANNOTATION, "python", "Trace"];
 
 /// Reads the work of a rank. `calls` are the rows of its calls in operations.
 pub(in crate::makers) fn read<B: Bytes>(
@@ -26,7 +27,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     let mut reader = ThreadReader {
         of: WorkReader::new(segment, cancel),
         calls: calls.iter().copied().collect(),
-        around: FxHashMap::default(),
+        around: CategoryWords::new(&AROUND),
     };
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
         reader.thread(track, table)?;
@@ -37,8 +38,8 @@ pub(in crate::makers) fn read<B: Bytes>(
 struct ThreadReader<'s, B> {
     of: WorkReader<'s, B>,
     calls: FxHashSet<u32>,
-    /// Whether slices of a category are drawn around work.
-    around: FxHashMap<u32, bool>,
+    /// Categories of slices that are drawn around work.
+    around: CategoryWords,
 }
 
 /// A slice of a thread.
@@ -74,7 +75,7 @@ impl<B: Bytes> ThreadReader<'_, B> {
             let fields = columns.block(self.of.segment, block)?;
             for of in self.of.slices(table, block)? {
                 let is_call = self.calls.contains(&of.row);
-                if !is_call && self.is_around(fields.code(0, of.at))? {
+                if !is_call && self.around.are_in(self.of.segment, fields.code(0, of.at))? {
                     continue;
                 }
                 while open.last().is_some_and(|last| slices[*last].of.end_ps <= of.start_ps) {
@@ -88,17 +89,6 @@ impl<B: Bytes> ThreadReader<'_, B> {
             }
         }
         Ok(slices)
-    }
-
-    fn is_around(&mut self, category: Option<u32>) -> Result<bool> {
-        let Some(category) = category else { return Ok(false) };
-        if let Some(known) = self.around.get(&category) {
-            return Ok(*known);
-        }
-        let text = self.of.segment.text(NameId(category))?;
-        let is_around = AROUND.iter().any(|word| text.contains(word));
-        self.around.insert(category, is_around);
-        Ok(is_around)
     }
 }
 

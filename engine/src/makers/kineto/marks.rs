@@ -3,17 +3,16 @@
 
 use rustc_hash::FxHashMap;
 
+use super::category_words::{ANNOTATION, CategoryWords};
 use super::{ARGUMENTS, CATEGORY, steps};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
-use crate::makers::call_columns::{CallFields, FieldColumns, slice_tracks};
+use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::model::collective::CollectiveKind;
 use crate::model::rank_marks::sort_marks;
 use crate::model::{MachineSide, MarkKind, NameId, Role, SliceForm, TableId, TrackId, WorkMark};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
-/// Part of the categories of annotations.
-const ANNOTATION: &str = "annotation";
 /// Begin of the names of calls of modules, before class and number.
 const MODULE: &str = "nn.Module: ";
 /// Ends of the names of classes that are layers.
@@ -28,7 +27,7 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
         cancel,
         marks: Vec::new(),
         kinds: FxHashMap::default(),
-        categories: FxHashMap::default(),
+        annotations: CategoryWords::new(&[ANNOTATION]),
     };
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
         reader.track(track, table, MachineSide::Host)?;
@@ -46,8 +45,7 @@ struct MarkReader<'s, B> {
     marks: Vec<WorkMark>,
     /// The meaning of each name, within and without an annotation.
     kinds: FxHashMap<(u32, bool), Option<MarkKind>>,
-    /// Whether a category is that of annotations.
-    categories: FxHashMap<u32, bool>,
+    annotations: CategoryWords,
 }
 
 impl<B: Bytes> MarkReader<'_, B> {
@@ -63,7 +61,8 @@ impl<B: Bytes> MarkReader<'_, B> {
             let fields = columns.block(self.segment, block)?;
             for at in 0..starts.len() {
                 let name = u32::try_from(names[at]).unwrap_or_default();
-                let is_annotation = side == MachineSide::Device || self.is_annotation(&fields, at)?;
+                let is_annotation = side == MachineSide::Device
+                    || self.annotations.are_in(self.segment, fields.code(0, at))?;
                 let Some(kind) = self.kind(name, is_annotation)? else { continue };
                 if forms[at] != i64::from(SliceForm::Complete.code()) {
                     continue;
@@ -74,16 +73,6 @@ impl<B: Bytes> MarkReader<'_, B> {
             }
         }
         Ok(())
-    }
-
-    fn is_annotation(&mut self, fields: &CallFields<1>, at: usize) -> Result<bool> {
-        let Some(code) = fields.code(0, at) else { return Ok(false) };
-        if let Some(known) = self.categories.get(&code) {
-            return Ok(*known);
-        }
-        let is_annotation = fields.text(self.segment, 0, at)?.contains(ANNOTATION);
-        self.categories.insert(code, is_annotation);
-        Ok(is_annotation)
     }
 
     fn kind(&mut self, name: u32, is_annotation: bool) -> Result<Option<MarkKind>> {

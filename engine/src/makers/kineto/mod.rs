@@ -2,6 +2,7 @@
 //! NCCL, RCCL, HCCL, and of backends that work on the host, such as Gloo.
 
 mod annotation;
+mod category_words;
 pub mod collectives;
 mod communication;
 mod group;

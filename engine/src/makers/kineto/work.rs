@@ -3,23 +3,21 @@
 
 use rustc_hash::FxHashMap;
 
+use super::category_words::{ANNOTATION, CategoryWords};
 use super::{ARGUMENTS, CATEGORY, CORRELATION};
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::call_columns::{CallFields, FieldColumns, slice_tracks};
+use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::work_reader::{EndedSlice, WorkReader, is_device_work};
 use crate::model::{MachineSide, RankWork, Role, TableId, TrackId};
 use crate::segment::{Bytes, Segment};
-
-/// Words in the categories of spans that a program draws over its work.
-const ANNOTATION: &str = "annotation";
 
 /// Reads the work of a rank.
 pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
     let mut reader = LaunchReader {
         of: WorkReader::new(segment, cancel),
         launched: LaunchedNodes::default(),
-        categories: FxHashMap::default(),
+        annotations: CategoryWords::new(&[ANNOTATION]),
     };
     for (track, table) in slice_tracks(segment, is_device_work) {
         reader.device(track, table)?;
@@ -33,8 +31,7 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
 struct LaunchReader<'s, B> {
     of: WorkReader<'s, B>,
     launched: LaunchedNodes,
-    /// Whether a category is that of annotations.
-    categories: FxHashMap<u32, bool>,
+    annotations: CategoryWords,
 }
 
 /// The nodes of the device by correlation. One launch can start many nodes, as that of a graph.
@@ -141,21 +138,11 @@ impl<B: Bytes> LaunchReader<'_, B> {
                         }
                     }
                 }
-                if !is_wait && !self.is_annotation(&fields, slice.at)? {
+                if !is_wait && !self.annotations.are_in(self.of.segment, fields.code(1, slice.at))? {
                     thread.slice(slice.start_ps, slice.end_ps);
                 }
             }
         }
         Ok(())
-    }
-
-    fn is_annotation(&mut self, fields: &CallFields<2>, at: usize) -> Result<bool> {
-        let Some(code) = fields.code(1, at) else { return Ok(false) };
-        if let Some(known) = self.categories.get(&code) {
-            return Ok(*known);
-        }
-        let is_annotation = fields.text(self.of.segment, 1, at)?.contains(ANNOTATION);
-        self.categories.insert(code, is_annotation);
-        Ok(is_annotation)
     }
 }
