@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::graph::JobGraph;
+use super::scenario::RankQueue;
 use super::tests::{Drawn, US, any_slices, job_of_works, path_of, predicted, work_of};
 use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind};
@@ -141,6 +142,28 @@ fn a_wait_without_an_author_is_one_for_nobody() {
         (WaitKind::Semaphore, None, 45)
     );
     assert_eq!(rows[1].wait_ps / US, 5, "the rest of the idle time");
+}
+
+#[test]
+fn an_engine_that_nothing_waits_for_still_passes_on_what_came_late_to_it() {
+    use NodePoint::{End, Start};
+    // The second engine issues a load as soon as the product is there, and takes 10 µs for it.
+    let slices = [
+        Drawn(0, "product", 0, 100),
+        Drawn(1, "issue", 100, 110),
+        Drawn(2, "load", 110, 150),
+        Drawn(0, "sum", 150, 200),
+    ];
+    let edges = [
+        StatedEdge { met_ps: 100 * US, ..edge(1, Start, 0, End, EdgeReason::Semaphore) },
+        StatedEdge { met_ps: 110 * US, ..edge(2, Start, 1, End, EdgeReason::Trigger) },
+        StatedEdge { met_ps: 150 * US, ..edge(3, Start, 2, End, EdgeReason::Transfer) },
+    ];
+    let without = |queue| Scenario::without_waits_for(vec![RankQueue { rank: 0, queue }]);
+    for (queue, expected_us) in [(1, 190), (2, 160)] {
+        let found = replay(&job_with(&slices, &edges), &without(queue), Cancel::NEVER).unwrap();
+        assert_eq!(found.middle_ps, expected_us * US, "queue {queue}");
+    }
 }
 
 /// Slices with edges between any of them.

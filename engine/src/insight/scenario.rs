@@ -125,7 +125,7 @@ impl Scenario {
         Self { hosts_never_wait: true, ..Self::default() }
     }
 
-    /// No work on other queues waits for these queues.
+    /// No work on other queues waits for the work of these queues, only for what it waited for.
     pub(super) fn without_waits_for(queues: Vec<RankQueue>) -> Self {
         Self { never_awaited_queues: queues, ..Self::default() }
     }

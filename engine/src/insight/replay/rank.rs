@@ -2,7 +2,7 @@
 
 use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
-use super::time::{LOOSE, MIDDLE, NEVER, ReplayTime, STRICT};
+use super::time::{ByModel, LOOSE, MIDDLE, NEVER, ReplayTime, STRICT};
 use crate::base::narrow;
 use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
 use crate::insight::scenario::{RankQueue, Scenario, scaled};
@@ -18,17 +18,37 @@ struct QueueTimes {
     ended: ReplayTime,
     /// Whether the last call of the host was ahead of its device.
     is_ahead: bool,
+    /// The new time up to which its work so far waited, if its own work took no time.
+    passed: ByModel,
+}
+
+/// The time of a point of a node that a stated edge comes from.
+#[derive(Debug, Clone, Copy)]
+struct AwaitedTime {
+    time: ReplayTime,
+    /// The new time if the work of its queue took no time. `None` if others wait for the queue.
+    passed: Option<ByModel>,
 }
 
 /// The times of a node that a stated edge comes from.
 #[derive(Debug, Clone, Copy)]
 struct AwaitedTimes {
-    start: ReplayTime,
-    end: ReplayTime,
+    start: AwaitedTime,
+    end: AwaitedTime,
 }
 
 impl AwaitedTimes {
-    const NEVER: Self = Self { start: ReplayTime::NEVER, end: ReplayTime::NEVER };
+    const NEVER: Self = {
+        let never = AwaitedTime { time: ReplayTime::NEVER, passed: None };
+        Self { start: never, end: never }
+    };
+}
+
+/// Makes a time that of another one where this is later.
+fn later_of(time: &mut ByModel, other: ByModel) {
+    for (time, other) in time.iter_mut().zip(other) {
+        *time = other.max(*time);
+    }
 }
 
 /// The part of the job that a rank reads and writes while it runs.
@@ -68,7 +88,12 @@ pub(super) struct RankReplay<'g> {
 impl<'g> RankReplay<'g> {
     /// The replay of the rank at this position, before its first node.
     pub(super) fn new(at: u32, graph: &'g RankGraph) -> Self {
-        let queue = QueueTimes { started: ReplayTime::NEVER, ended: ReplayTime::NEVER, is_ahead: false };
+        let queue = QueueTimes {
+            started: ReplayTime::NEVER,
+            ended: ReplayTime::NEVER,
+            is_ahead: false,
+            passed: NEVER,
+        };
         Self {
             at,
             graph,
@@ -98,7 +123,7 @@ impl<'g> RankReplay<'g> {
             match (ending, start_ps) {
                 (Some(node), _) => {
                     let Some(time) = self.end_of(node, job) else { return };
-                    self.end(node, time);
+                    self.end(node, time, job.scenario);
                     self.next_end += 1;
                 }
                 (None, Some(_)) => {
@@ -139,7 +164,7 @@ impl<'g> RankReplay<'g> {
         }
         self.queues[class.queue as usize].started = time;
         if let Some(slot) = self.graph.stated.slot(narrow(at)) {
-            self.awaited[slot].start = time;
+            self.awaited[slot].start = self.passed_on(narrow(at), NodePoint::Start, time, job.scenario);
         }
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).start(time);
@@ -190,26 +215,44 @@ impl<'g> RankReplay<'g> {
     }
 
     /// The time of the source of a stated edge.
-    fn source(&self, edge: &StatedEdge) -> ReplayTime {
-        let Some(slot) = self.graph.stated.slot(edge.from) else { return ReplayTime::NEVER };
+    fn source(&self, edge: &StatedEdge) -> AwaitedTime {
+        let Some(slot) = self.graph.stated.slot(edge.from) else { return AwaitedTimes::NEVER.end };
         match edge.from_point {
             NodePoint::Start => self.awaited[slot].start,
             NodePoint::End => self.awaited[slot].end,
         }
     }
 
+    /// The time of a point of a node for those that wait for it. A queue for which nothing waits
+    /// still passes on what came late to itself.
+    fn passed_on(&mut self, at: u32, point: NodePoint, time: ReplayTime, scenario: &Scenario) -> AwaitedTime {
+        let node = &self.graph.work.nodes[at as usize];
+        let queue = self.graph.classes[node.class as usize].queue;
+        if !scenario.is_queue_never_awaited(RankQueue { rank: self.at, queue }) {
+            return AwaitedTime { time, passed: None };
+        }
+        let mut passed = self.queues[queue as usize].passed;
+        for edge in self.graph.stated.to(at, point) {
+            let AwaitedTime { time, passed: source } = self.source(edge);
+            later_of(&mut passed, source.unwrap_or(time.new));
+        }
+        self.queues[queue as usize].passed = passed;
+        AwaitedTime { time, passed: Some(passed) }
+    }
+
     /// A time that also waits for a stated edge. In the new run nobody waits for a semaphore that
     /// is ignored.
     fn behind(&self, after: ReplayTime, edge: &StatedEdge, scenario: &Scenario) -> ReplayTime {
-        let both = after.later(self.source(edge));
-        let queue = self.graph.work.nodes.get(edge.from as usize).map(|from| {
-            let queue = self.graph.classes[from.class as usize].queue;
-            RankQueue { rank: self.at, queue }
-        });
-        let is_ignored = scenario.ignores(&self.graph.work, edge.semaphore)
-            || queue.is_some_and(|queue| scenario.is_queue_never_awaited(queue));
+        let AwaitedTime { time, passed } = self.source(edge);
+        let both = after.later(time);
+        let mut new = after.new;
+        match passed {
+            Some(passed) => later_of(&mut new, passed),
+            None if scenario.ignores(&self.graph.work, edge.semaphore) => {}
+            None => return both,
+        }
         // Something must tell when the work would have started.
-        if is_ignored && after.new != NEVER { ReplayTime { new: after.new, ..both } } else { both }
+        if new == NEVER { both } else { ReplayTime { new, ..both } }
     }
 
     /// The time up to which the end of a node waits, if the recording states it.
@@ -286,12 +329,12 @@ impl<'g> RankReplay<'g> {
     }
 
     /// Ends a node at a time.
-    fn end(&mut self, at: u32, time: ReplayTime) {
+    fn end(&mut self, at: u32, time: ReplayTime, scenario: &Scenario) {
         let node = &self.graph.work.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         self.queues[class.queue as usize].ended = time;
         if let Some(slot) = self.graph.stated.slot(at) {
-            self.awaited[slot].end = time;
+            self.awaited[slot].end = self.passed_on(at, NodePoint::End, time, scenario);
         }
         if class.side == MachineSide::Device && !class.waits {
             self.ended = time;

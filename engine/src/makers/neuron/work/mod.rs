@@ -18,6 +18,8 @@ mod semaphore;
 mod tests;
 mod transfer;
 
+use rustc_hash::FxHashMap;
+
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::call_columns::slice_tracks;
@@ -30,6 +32,7 @@ use arrow::WorkArrows;
 use instruction::InstructionWork;
 use packet::PacketWork;
 use semaphore::WorkParts;
+use transfer::TriggeredOperation;
 
 /// Reads the work of a rank.
 pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
@@ -50,8 +53,8 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
     }
     packets.finish(&mut work);
     let is_read = |table: TableId| Some(table) == of_instructions || Some(table) == of_packets;
-    rest(segment, is_read, &arrows, &instructions, &mut work)?;
-    let parts = WorkParts { segment, cancel, arrows: &arrows, instructions, packets };
+    let operations = rest(segment, is_read, &arrows, &instructions, &mut work)?;
+    let parts = WorkParts { segment, cancel, arrows: &arrows, instructions, packets, operations };
     semaphore::add_edges(&mut work, parts)?;
     let mut work = work.finish()?;
     work.parties = party::names(segment, &work);
@@ -59,15 +62,16 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
 }
 
 /// Reads collective operations and other work of the device, each with the instruction that
-/// triggered it.
+/// triggered it. Returns the operations by their instructions.
 fn rest<'s, B: Bytes>(
     segment: &'s Segment<B>,
     is_read: impl Fn(TableId) -> bool,
     arrows: &WorkArrows,
     instructions: &InstructionWork<'s, B>,
     work: &mut WorkReader<'s, B>,
-) -> Result<()> {
+) -> Result<FxHashMap<u32, TriggeredOperation>> {
     let operations = segment.table(CC_OPS.name);
+    let mut triggered = FxHashMap::default();
     for (track, table) in slice_tracks(segment, |role| is_device_work(role) || role == Role::Collectives) {
         let role = segment.footer().tracks[track.0 as usize].spec.identity.role;
         if is_read(table) || role == Role::Collectives && Some(table) != operations {
@@ -80,8 +84,12 @@ fn rest<'s, B: Bytes>(
                 let edge =
                     trigger.and_then(|linked| linked.of.edge_to(node, slice.start_ps, Certainty::Recorded));
                 work.work.edges.extend(edge);
+                if let Some(linked) = trigger.filter(|_| Some(table) == operations) {
+                    let operation = TriggeredOperation { node, end_ps: slice.end_ps };
+                    triggered.insert(linked.of.node, operation);
+                }
             }
         }
     }
-    Ok(())
+    Ok(triggered)
 }

@@ -6,7 +6,7 @@ use super::arrow::WorkArrows;
 use super::history::{SemaphoreHistories, SemaphoreKey, SemaphoreValue};
 use super::instruction::{CompletedTransfer, InstructionWork, SemaphoreWait};
 use super::packet::PacketWork;
-use super::transfer::{ChangeAuthor, SemaphoreWrites};
+use super::transfer::{ChangeAuthor, SemaphoreWrites, TriggeredOperation};
 use super::{history, order};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
@@ -36,6 +36,8 @@ pub(super) struct WorkParts<'p, 's, B> {
     pub(super) arrows: &'p WorkArrows,
     pub(super) instructions: InstructionWork<'s, B>,
     pub(super) packets: PacketWork<'s, B>,
+    /// Collective operations by the instructions that triggered them.
+    pub(super) operations: FxHashMap<u32, TriggeredOperation>,
 }
 
 /// Adds the edges of a rank: the order of engines, triggers of transfers, semaphores.
@@ -43,7 +45,7 @@ pub(super) fn add_edges<'s, B: Bytes>(
     work: &mut WorkReader<'s, B>,
     parts: WorkParts<'_, 's, B>,
 ) -> Result<()> {
-    let WorkParts { segment, cancel, arrows, mut instructions, mut packets } = parts;
+    let WorkParts { segment, cancel, arrows, mut instructions, mut packets, operations } = parts;
     let mut edges = Vec::new();
     let starts = instructions.waits.iter().filter(|wait| wait.at == NodePoint::Start);
     let mut before: FxHashMap<u32, i64> = starts.map(|wait| (wait.node, wait.start_ps)).collect();
@@ -57,6 +59,7 @@ pub(super) fn add_edges<'s, B: Bytes>(
     let mut matching = WaitMatching {
         histories: &history::read(segment)?,
         writes: &writes,
+        operations: &operations,
         completed,
         before,
         turn_ps: turn_ps(segment, cancel)?,
@@ -137,6 +140,7 @@ struct WaitMatching<'r> {
     histories: &'r SemaphoreHistories,
     /// By core.
     writes: &'r FxHashMap<u32, SemaphoreWrites>,
+    operations: &'r FxHashMap<u32, TriggeredOperation>,
     /// Row of the transfer for which each instruction waited, if an arrow says so.
     completed: FxHashMap<u32, CompletedTransfer>,
     /// Start of the instruction before each one that waits.
@@ -179,7 +183,7 @@ impl WaitMatching<'_> {
         })
     }
 
-    /// The transfer that made a change.
+    /// The transfer or the collective operation that made a change.
     fn transfer<B>(
         &self,
         wait: &SemaphoreWait,
@@ -194,6 +198,10 @@ impl WaitMatching<'_> {
         let dynamic = of.dynamic.get(&key.core).map_or(&[][..], Vec::as_slice);
         let started = &dynamic[..dynamic.partition_point(|of| of.start_ps <= change.time_ps)];
         let trigger = started.iter().rev().find(|of| of.semaphore == Some(key.number));
+        let operation = trigger.and_then(|of| self.operations.get(&of.node));
+        if let Some(operation) = operation.filter(|of| of.end_ps <= change.time_ps) {
+            return Some(ChangeAuthor { node: operation.node, certainty: Certainty::Recorded });
+        }
         self.writes.get(&key.core)?.author(key.number, change.time_ps, trigger)
     }
 

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use crate::exec::Cancel;
 use crate::ingest::{BuildOptions, Builder};
-use crate::makers::neuron::schema::{DMA_TRIGGER, Dma, Instruction, Metadata, Queue, SemaphoreUpdate};
+use crate::makers::neuron::schema::{
+    COLLECTIVE_TRIGGER, CcOps, DMA_TRIGGER, Dma, Instruction, Metadata, Queue, SemaphoreUpdate,
+};
 use crate::makers::neuron::{NeuronTracks, SOURCE};
 use crate::model::stated_edge::NOBODY;
 use crate::model::{
@@ -244,6 +246,25 @@ fn transfers_that_are_set_up_during_the_run_follow_their_instructions() {
         ]
     );
     assert!((0..4).any(|queue| work.party(queue) == "qGpSimdDynamic · Q0"), "{work:?}");
+}
+
+#[test]
+fn a_collective_operation_changes_the_semaphore_that_its_trigger_names() {
+    let work = work_of(|rank| {
+        let operands = "semaphore=12 sem_increment=1  ctype=AllReduce";
+        let trigger = rank.instruction("GpSimd", "TRIGGER_COLLECTIVE", 0..50, operands, 0);
+        let track = rank.tracks.collective_ops(&mut rank.sink, Some(0)).unwrap();
+        CcOps::define(&mut rank.sink).unwrap();
+        let operation = rank.slice(track, "all-reduce", 50..900, &[]);
+        let name = rank.sink.name(COLLECTIVE_TRIGGER).unwrap();
+        rank.sink.link(trigger, operation, name).unwrap();
+        rank.change("S[12] (CC)", 940, 1);
+        rank.instruction("Sync", "WRITE", 1010..1050, "S[12] (CC)>=1 data=0x1", 900);
+    });
+    let found: Vec<_> = edges(&work).into_iter().map(|(to, _, from, ..)| (to, from)).collect();
+    let edge = |to: &str, from: &str| (to.to_owned(), from.to_owned());
+    let expected = [edge("all-reduce 50", "TRIGGER_COLLECTIVE 0"), edge("WRITE 1010", "all-reduce 50")];
+    assert_eq!(found, expected);
 }
 
 #[test]

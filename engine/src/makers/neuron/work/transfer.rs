@@ -54,6 +54,13 @@ pub(super) struct Trigger {
     pub(super) semaphore: Option<u32>,
 }
 
+/// A collective operation that an instruction triggered.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TriggeredOperation {
+    pub(super) node: u32,
+    pub(super) end_ps: i64,
+}
+
 /// A queue of a physical core on all its engines.
 #[derive(Debug, Default)]
 pub(super) struct TransferQueue {
