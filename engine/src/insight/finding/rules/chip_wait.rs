@@ -1,5 +1,6 @@
-//! Engines or queues of a chip that wait for each other: the busiest one idles until another one is
-//! done. The saving is the replay in which nothing waits for the awaited one.
+//! Engines or queues of a chip that wait for each other: a busy one idles until another one is
+//! done. Idle ones wait for the busy ones by their nature, as an engine that only issues transfers.
+//! The saving is the replay in which nothing waits for the awaited one.
 
 use rustc_hash::FxHashMap;
 
@@ -10,10 +11,10 @@ use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
 use crate::base::{Result, narrow};
-use crate::insight::Scenario;
 use crate::insight::graph::communicating_classes;
 use crate::insight::scenario::RankQueue;
 use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
+use crate::insight::{RankGraph, Scenario};
 use crate::model::MachineSide;
 
 pub(super) const RULE: FindingRule = FindingRule {
@@ -30,6 +31,8 @@ pub(super) const RULE: FindingRule = FindingRule {
 const LEAST_SAVING: f64 = 0.02;
 /// The least time that an engine waits for another one, as a share of the run.
 const LEAST_WAIT: f64 = 0.05;
+/// The least time at work of the waiting one, as a share of that of the busiest one.
+const LEAST_WORK: f64 = 0.5;
 /// Pairs that are replayed.
 const MOST: usize = 3;
 
@@ -43,7 +46,7 @@ struct QueueWait {
 }
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    let has_several = |rank: &crate::insight::RankGraph| {
+    let has_several = |rank: &RankGraph| {
         rank.work.queues.iter().filter(|queue| queue.side == MachineSide::Device).count() > 1
     };
     if !facts.graph.ranks.iter().any(has_several) {
@@ -77,12 +80,19 @@ fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
     let mut longest = Vec::new();
     for (at, graph) in (0_u32..).zip(&facts.graph.ranks) {
         let communicates = communicating_queues(graph);
+        let busy_ps = busy_of_parties(graph);
+        let most_ps = busy_ps.values().copied().max().unwrap_or(0);
+        let is_busy = |queue: u32| {
+            let busy_ps = busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
+            busy_ps as f64 >= LEAST_WORK * most_ps as f64
+        };
         let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
         for row in waits(&facts.edges, at, facts.cancel)? {
             if let Some((waiter, awaited)) = queues_of(&row)
                 && !communicates[waiter as usize]
                 && !communicates[awaited as usize]
                 && graph.work.queues[waiter as usize].side == MachineSide::Device
+                && is_busy(waiter)
             {
                 *sums.entry((waiter, awaited)).or_default() += row.wait_ps;
             }
@@ -105,6 +115,40 @@ fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
     Ok(longest)
 }
 
+/// Time in which each party of a device was at work, in picoseconds.
+fn busy_of_parties(graph: &RankGraph) -> FxHashMap<&str, i64> {
+    let mut busy: FxHashMap<&str, PartyTime> = FxHashMap::default();
+    for (_, node) in graph.device_work() {
+        let class = &graph.classes[node.class as usize];
+        if !class.waits {
+            busy.entry(graph.work.party(class.queue)).or_default().add(node.start_ps, node.end_ps());
+        }
+    }
+    busy.into_iter().map(|(party, time)| (party, time.busy_ps)).collect()
+}
+
+/// The time at work of a party, up to its last work so far.
+#[derive(Debug, Clone, Copy)]
+struct PartyTime {
+    busy_ps: i64,
+    to_ps: i64,
+}
+
+impl Default for PartyTime {
+    fn default() -> Self {
+        Self { busy_ps: 0, to_ps: i64::MIN }
+    }
+}
+
+impl PartyTime {
+    /// Adds work. Starts ascend.
+    fn add(&mut self, start_ps: i64, end_ps: i64) {
+        let new_ps = end_ps.saturating_sub(start_ps.max(self.to_ps)).max(0);
+        self.busy_ps = self.busy_ps.saturating_add(new_ps);
+        self.to_ps = self.to_ps.max(end_ps);
+    }
+}
+
 /// The waiting and the awaited queue of a wait inside a device.
 fn queues_of(row: &WaitRow) -> Option<(u32, u32)> {
     let is_of_device = match row.kind {
@@ -124,7 +168,7 @@ fn queues_of(row: &WaitRow) -> Option<(u32, u32)> {
 }
 
 /// For each queue whether it has calls of operations.
-fn communicating_queues(graph: &crate::insight::RankGraph) -> Vec<bool> {
+fn communicating_queues(graph: &RankGraph) -> Vec<bool> {
     let mut found = vec![false; graph.work.queues.len()];
     for (class, communicates) in communicating_classes(&graph.work, &graph.calls).into_iter().enumerate() {
         found[graph.classes[class].queue as usize] |= communicates;

@@ -123,6 +123,25 @@ fn an_engine_waits_for_another_one() {
 }
 
 #[test]
+fn an_engine_that_has_little_to_do_may_wait() {
+    let mut slices = Vec::new();
+    for at in 0..20 {
+        let start = at * 200;
+        slices.push(Drawn(0, "gemm", start, start + 180));
+        slices.push(Drawn(1, "issue", start + 182, start + 199));
+    }
+    assert_eq!(
+        machine(&slices).verdict(RuleName::ChipWait).found().iter().map(track).collect::<Vec<_>>(),
+        ["queue 0"]
+    );
+}
+
+/// The track of a finding.
+fn track(of: &crate::insight::finding::Finding) -> &str {
+    of.place.track.as_deref().unwrap_or_default()
+}
+
+#[test]
 fn steps_are_not_known_without_marks() {
     assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Judgement::CannotTell(DataGap::Steps));
 }
