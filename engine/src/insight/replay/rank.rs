@@ -2,7 +2,7 @@
 
 use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
-use super::time::{ByModel, LOOSE, MIDDLE, NEVER, ReplayTime, STRICT};
+use super::time::{ByModel, LOOSE, MIDDLE, NEVER, ReplayTime, STRICT, later};
 use crate::base::narrow;
 use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
 use crate::insight::scenario::{RankQueue, Scenario, scaled};
@@ -42,13 +42,6 @@ impl AwaitedTimes {
         let never = AwaitedTime { time: ReplayTime::NEVER, passed: None };
         Self { start: never, end: never }
     };
-}
-
-/// Makes a time that of another one where this is later.
-fn later_of(time: &mut ByModel, other: ByModel) {
-    for (time, other) in time.iter_mut().zip(other) {
-        *time = other.max(*time);
-    }
 }
 
 /// The part of the job that a rank reads and writes while it runs.
@@ -234,7 +227,7 @@ impl<'g> RankReplay<'g> {
         let mut passed = self.queues[queue as usize].passed;
         for edge in self.graph.stated.to(at, point) {
             let AwaitedTime { time, passed: source } = self.source(edge);
-            later_of(&mut passed, source.unwrap_or(time.new));
+            passed = later(passed, source.unwrap_or(time.new));
         }
         self.queues[queue as usize].passed = passed;
         AwaitedTime { time, passed: Some(passed) }
@@ -245,12 +238,11 @@ impl<'g> RankReplay<'g> {
     fn behind(&self, after: ReplayTime, edge: &StatedEdge, scenario: &Scenario) -> ReplayTime {
         let AwaitedTime { time, passed } = self.source(edge);
         let both = after.later(time);
-        let mut new = after.new;
-        match passed {
-            Some(passed) => later_of(&mut new, passed),
-            None if scenario.ignores(&self.graph.work, edge.semaphore) => {}
+        let new = match passed {
+            Some(passed) => later(after.new, passed),
+            None if scenario.ignores(&self.graph.work, edge.semaphore) => after.new,
             None => return both,
-        }
+        };
         // Something must tell when the work would have started.
         if new == NEVER { both } else { ReplayTime { new, ..both } }
     }

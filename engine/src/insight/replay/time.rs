@@ -14,6 +14,14 @@ pub(super) type ByModel = [i64; MODELS];
 /// Before all times.
 pub(super) const NEVER: ByModel = [i64::MIN; MODELS];
 
+/// The later one, model by model.
+pub(super) fn later(mut one: ByModel, other: ByModel) -> ByModel {
+    for (one, other) in one.iter_mut().zip(other) {
+        *one = other.max(*one);
+    }
+    one
+}
+
 /// A time in the replay beside the same time of the unchanged run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReplayTime {
@@ -29,11 +37,8 @@ impl ReplayTime {
     }
 
     /// The later one, model by model.
-    pub(super) fn later(mut self, other: Self) -> Self {
-        for model in 0..MODELS {
-            self.take(model, other);
-        }
-        self
+    pub(super) fn later(self, other: Self) -> Self {
+        Self { new: later(self.new, other.new), old: later(self.old, other.old) }
     }
 
     /// The time of the unchanged run. In the new run nothing waits for it.
@@ -74,10 +79,7 @@ impl ReplayTime {
 
     /// The time, or the start of its call if that is later in the new run: a call that left before
     /// others came has a wrong clock.
-    pub(super) fn not_before(mut self, start: Self) -> Self {
-        for (time, start) in self.new.iter_mut().zip(start.new) {
-            *time = start.max(*time);
-        }
-        self
+    pub(super) fn not_before(self, start: Self) -> Self {
+        Self { new: later(self.new, start.new), ..self }
     }
 }

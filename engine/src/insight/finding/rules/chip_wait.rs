@@ -10,7 +10,7 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
-use crate::base::{Result, narrow};
+use crate::base::{Covered, Result, narrow};
 use crate::insight::graph::communicating_classes;
 use crate::insight::scenario::RankQueue;
 use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
@@ -116,37 +116,16 @@ fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
 }
 
 /// Time in which each party of a device was at work, in picoseconds.
-fn busy_of_parties(graph: &RankGraph) -> FxHashMap<&str, i64> {
-    let mut busy: FxHashMap<&str, PartyTime> = FxHashMap::default();
+fn busy_of_parties(graph: &RankGraph) -> FxHashMap<&str, u64> {
+    let mut busy: FxHashMap<&str, Covered> = FxHashMap::default();
     for (_, node) in graph.device_work() {
         let class = &graph.classes[node.class as usize];
         if !class.waits {
-            busy.entry(graph.work.party(class.queue)).or_default().add(node.start_ps, node.end_ps());
+            let party = busy.entry(graph.work.party(class.queue)).or_insert(Covered::after(i64::MIN));
+            party.add(node.start_ps, node.end_ps());
         }
     }
-    busy.into_iter().map(|(party, time)| (party, time.busy_ps)).collect()
-}
-
-/// The time at work of a party, up to its last work so far.
-#[derive(Debug, Clone, Copy)]
-struct PartyTime {
-    busy_ps: i64,
-    to_ps: i64,
-}
-
-impl Default for PartyTime {
-    fn default() -> Self {
-        Self { busy_ps: 0, to_ps: i64::MIN }
-    }
-}
-
-impl PartyTime {
-    /// Adds work. Starts ascend.
-    fn add(&mut self, start_ps: i64, end_ps: i64) {
-        let new_ps = end_ps.saturating_sub(start_ps.max(self.to_ps)).max(0);
-        self.busy_ps = self.busy_ps.saturating_add(new_ps);
-        self.to_ps = self.to_ps.max(end_ps);
-    }
+    busy.into_iter().map(|(party, time)| (party, time.total_ps())).collect()
 }
 
 /// The waiting and the awaited queue of a wait inside a device.

@@ -117,7 +117,7 @@ fn an_engine_waits_for_another_one() {
         slices.push(Drawn(0, "gemm", start + 100, start + 199));
     }
     let found = machine(&slices).verdict(RuleName::ChipWait);
-    let tracks: Vec<Option<&str>> = found.found().iter().map(|one| one.place.track.as_deref()).collect();
+    let tracks = tracks(&found);
     assert!(tracks.contains(&Some("queue 0")), "{tracks:?}");
     assert_eq!(machine(&busy(20)).verdict(RuleName::ChipWait), Judgement::Nothing);
 }
@@ -130,15 +130,12 @@ fn an_engine_that_has_little_to_do_may_wait() {
         slices.push(Drawn(0, "gemm", start, start + 180));
         slices.push(Drawn(1, "issue", start + 182, start + 199));
     }
-    assert_eq!(
-        machine(&slices).verdict(RuleName::ChipWait).found().iter().map(track).collect::<Vec<_>>(),
-        ["queue 0"]
-    );
+    assert_eq!(tracks(&machine(&slices).verdict(RuleName::ChipWait)), [Some("queue 0")]);
 }
 
-/// The track of a finding.
-fn track(of: &crate::insight::finding::Finding) -> &str {
-    of.place.track.as_deref().unwrap_or_default()
+/// The tracks of what was found.
+fn tracks(of: &Judgement) -> Vec<Option<&str>> {
+    of.found().iter().map(|one| one.place.track.as_deref()).collect()
 }
 
 #[test]

@@ -32,7 +32,7 @@ use arrow::WorkArrows;
 use instruction::InstructionWork;
 use packet::PacketWork;
 use semaphore::WorkParts;
-use transfer::TriggeredOperation;
+use transfer::EndedNode;
 
 /// Reads the work of a rank.
 pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
@@ -69,7 +69,7 @@ fn rest<'s, B: Bytes>(
     arrows: &WorkArrows,
     instructions: &InstructionWork<'s, B>,
     work: &mut WorkReader<'s, B>,
-) -> Result<FxHashMap<u32, TriggeredOperation>> {
+) -> Result<FxHashMap<u32, EndedNode>> {
     let operations = segment.table(CC_OPS.name);
     let mut triggered = FxHashMap::default();
     for (track, table) in slice_tracks(segment, |role| is_device_work(role) || role == Role::Collectives) {
@@ -85,7 +85,7 @@ fn rest<'s, B: Bytes>(
                     trigger.and_then(|linked| linked.of.edge_to(node, slice.start_ps, Certainty::Recorded));
                 work.work.edges.extend(edge);
                 if let Some(linked) = trigger.filter(|_| Some(table) == operations) {
-                    let operation = TriggeredOperation { node, end_ps: slice.end_ps };
+                    let operation = EndedNode { node, end_ps: slice.end_ps };
                     triggered.insert(linked.of.node, operation);
                 }
             }

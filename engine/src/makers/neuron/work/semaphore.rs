@@ -6,7 +6,7 @@ use super::arrow::WorkArrows;
 use super::history::{SemaphoreHistories, SemaphoreKey, SemaphoreValue};
 use super::instruction::{CompletedTransfer, InstructionWork, SemaphoreWait};
 use super::packet::PacketWork;
-use super::transfer::{ChangeAuthor, SemaphoreWrites, TriggeredOperation};
+use super::transfer::{ChangeAuthor, EndedNode, SemaphoreWrites};
 use super::{history, order};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
@@ -37,7 +37,7 @@ pub(super) struct WorkParts<'p, 's, B> {
     pub(super) instructions: InstructionWork<'s, B>,
     pub(super) packets: PacketWork<'s, B>,
     /// Collective operations by the instructions that triggered them.
-    pub(super) operations: FxHashMap<u32, TriggeredOperation>,
+    pub(super) operations: FxHashMap<u32, EndedNode>,
 }
 
 /// Adds the edges of a rank: the order of engines, triggers of transfers, semaphores.
@@ -140,7 +140,7 @@ struct WaitMatching<'r> {
     histories: &'r SemaphoreHistories,
     /// By core.
     writes: &'r FxHashMap<u32, SemaphoreWrites>,
-    operations: &'r FxHashMap<u32, TriggeredOperation>,
+    operations: &'r FxHashMap<u32, EndedNode>,
     /// Row of the transfer for which each instruction waited, if an arrow says so.
     completed: FxHashMap<u32, CompletedTransfer>,
     /// Start of the instruction before each one that waits.

@@ -54,13 +54,6 @@ pub(super) struct Trigger {
     pub(super) semaphore: Option<u32>,
 }
 
-/// A collective operation that an instruction triggered.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TriggeredOperation {
-    pub(super) node: u32,
-    pub(super) end_ps: i64,
-}
-
 /// A queue of a physical core on all its engines.
 #[derive(Debug, Default)]
 pub(super) struct TransferQueue {
@@ -89,16 +82,16 @@ pub(super) struct SemaphoreWrites {
     by_semaphore: FxHashMap<u32, Vec<u32>>,
     by_trigger: FxHashMap<u32, Vec<u32>>,
     /// The packet of each transfer that ended last, by the transfer's row.
-    last_packets: FxHashMap<u32, LastPacket>,
+    last_packets: FxHashMap<u32, EndedNode>,
     /// The same packets, ascending by end.
-    ends: Vec<LastPacket>,
+    ends: Vec<EndedNode>,
 }
 
-/// A packet that ended last.
+/// A node by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct LastPacket {
-    end_ps: i64,
-    node: u32,
+pub(super) struct EndedNode {
+    pub(super) end_ps: i64,
+    pub(super) node: u32,
 }
 
 /// The author of a change of a semaphore.
@@ -232,7 +225,7 @@ impl SemaphoreWrites {
     }
 
     fn end_of(&mut self, transfer: u32, packet: &QueuePacket) {
-        let last = LastPacket { end_ps: packet.end_ps, node: packet.node };
+        let last = EndedNode { end_ps: packet.end_ps, node: packet.node };
         let known = self.last_packets.entry(transfer).or_insert(last);
         *known = last.max(*known);
     }
