@@ -100,6 +100,13 @@ impl RankEdges {
         sweep.found
     }
 
+    /// The time from which on a node works, in picoseconds: an instruction that waits begins behind
+    /// what it waited for.
+    #[must_use]
+    pub fn worked_from_ps(&self, node: u32, of: &WorkNode) -> i64 {
+        self.end(node).map_or(of.start_ps, |edge| edge.free_ps.max(of.start_ps))
+    }
+
     /// The edge to the end of a node that only waits.
     #[must_use]
     pub fn end(&self, node: u32) -> Option<GraphEdge> {
@@ -137,7 +144,7 @@ impl EdgeSweep<'_> {
         self.found.ends.extend(awaited.max_by_key(|edge| edge.free_ps).map(|edge| (at, edge)));
         if class.side == MachineSide::Device && !class.waits {
             self.last = Some(at);
-        } else if class.waits {
+        } else if class.waits && self.rank.core_wait(at).is_none() {
             let awaited = self.last.filter(|last| self.end_ps(*last) > node.start_ps);
             if let Some(from) = awaited {
                 let edge = GraphEdge { from, kind: EdgeKind::Wait, free_ps: self.end_ps(from) };

@@ -9,7 +9,7 @@ use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind};
 use super::{Scenario, replay};
 use crate::analysis::Job;
-use crate::exec::Cancel;
+use crate::exec::{Cancel, Work};
 use crate::model::stated_edge::NOBODY;
 use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge, WorkSemaphore};
 
@@ -61,7 +61,7 @@ fn stated_work_waits_for_nothing_else() {
 #[test]
 fn a_wait_is_charged_to_the_author_of_the_change() {
     let of = engines();
-    let edges = JobEdges::of(&of, Cancel::NEVER).unwrap();
+    let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
     let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
     let queue = |queue| Some(Party::Queue { rank: 0, queue });
     let short = |row: &WaitRow| (row.waiter.clone(), row.awaited.clone(), row.kind, row.wait_ps / US);
@@ -103,7 +103,7 @@ fn an_end_waits_for_a_change() {
         let found = predicted(&of, &[edit]);
         assert_eq!(found.predicted.middle_ps / US, middle, "{edit}");
     }
-    let rows = waits(&JobEdges::of(&of, Cancel::NEVER).unwrap(), 0, Cancel::NEVER).unwrap();
+    let rows = waits(&JobEdges::of(&of, Work::IN_PLACE).unwrap(), 0, Cancel::NEVER).unwrap();
     assert_eq!(
         (rows[0].kind, rows.iter().map(|row| row.wait_ps).sum::<i64>() / US),
         (WaitKind::Semaphore, 82)
@@ -135,7 +135,7 @@ fn a_wait_without_an_author_is_one_for_nobody() {
         met_ps: 55 * US,
         ..edge(1, NodePoint::Start, NOBODY, NodePoint::End, EdgeReason::Semaphore)
     };
-    let rows = waits(&JobEdges::of(&job_with(&slices, &[wait]), Cancel::NEVER).unwrap(), 0, Cancel::NEVER);
+    let rows = waits(&JobEdges::of(&job_with(&slices, &[wait]), Work::IN_PLACE).unwrap(), 0, Cancel::NEVER);
     let rows = rows.unwrap();
     assert_eq!(
         (rows[0].kind, rows[0].awaited.clone(), rows[0].wait_ps / US),
@@ -190,14 +190,14 @@ proptest! {
         let of = job_of_works(vec![of]);
         let found = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap();
         prop_assert_eq!([found.loose_ps, found.middle_ps, found.strict_ps], [found.recorded_ps; 3]);
-        let path = CriticalPath::of(&JobEdges::of(&of, Cancel::NEVER).unwrap());
+        let path = CriticalPath::of(&JobEdges::of(&of, Work::IN_PLACE).unwrap());
         prop_assert_eq!(path.length_ps(), found.recorded_ps);
         let mut at_ps = path.span_ps.0;
         for part in &path.parts {
             prop_assert_eq!(part.start_ps, at_ps, "{:?}", path);
             at_ps = part.end_ps;
         }
-        waits(&JobEdges::of(&of, Cancel::NEVER).unwrap(), 0, Cancel::NEVER).unwrap();
+        waits(&JobEdges::of(&of, Work::IN_PLACE).unwrap(), 0, Cancel::NEVER).unwrap();
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod prediction;
 pub mod region;
 mod replay;
 mod scenario;
+pub mod slack;
 mod sweep;
 #[cfg(test)]
 mod tests;

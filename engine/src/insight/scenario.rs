@@ -110,6 +110,12 @@ impl Scenario {
         Self { most_transfers_ps: most_ps, ..Self::default() }
     }
 
+    /// The same, and nodes of the rank at this position change.
+    pub(super) fn and_changes(mut self, at: usize, changes: Vec<NodeChange>) -> Self {
+        self.change_rank(at, changes);
+        self
+    }
+
     /// Transfers take no time.
     pub(super) fn without_transfers(job: &Job) -> Self {
         Self { transfers: vec![0.0; job.signatures.len()], largest_change: 1.0, ..Self::default() }

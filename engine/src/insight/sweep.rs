@@ -1,5 +1,7 @@
 //! A sweep: the changes that shorten a run most, one at a time.
 
+use std::sync::OnceLock;
+
 use super::edit::{Change, Edit, NameGlob, Subject};
 use super::graph::JobGraph;
 use super::median_rank::MedianRank;
@@ -8,7 +10,7 @@ use super::prediction::{Prediction, Predictions};
 use super::scenario::Scenario;
 use crate::analysis::Job;
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::Work;
 
 /// Names of work that are tried.
 const MOST_NAMES: usize = 16;
@@ -28,25 +30,29 @@ pub struct SweptEdit {
 
 /// Predicts the run if each name of work, engine, queue, layer and kind of transfer were twice as
 /// fast, and each rank as fast as the median one. The largest saving comes first.
-pub fn sweep(graph: &JobGraph, job: &Job, cancel: Cancel<'_>) -> Result<Vec<SweptEdit>> {
-    let predictions = Predictions::of(graph, cancel)?;
-    let mut swept = Vec::new();
-    let mut median: Option<MedianRank<'_>> = None;
-    for edit in edits(graph, job) {
+pub fn sweep(graph: &JobGraph, job: &Job, work: Work<'_>) -> Result<Vec<SweptEdit>> {
+    let predictions = Predictions::of(graph, work.cancel)?;
+    let edits = edits(graph, job);
+    let median: OnceLock<MedianRank<'_>> = OnceLock::new();
+    let prediction = |at: usize| {
+        let edit: &Edit = &edits[at];
         let scenario = match (&edit.subject, edit.change) {
             (Subject::Rank(number), Change::Median) => {
                 let at = graph.ranks.iter().position(|rank| rank.rank == *number);
-                let Some(at) = at else { continue };
-                Scenario::with_median_rank(median.get_or_insert_with(|| MedianRank::new(graph)), at)
+                let Some(at) = at else { return Ok(None) };
+                Scenario::with_median_rank(median.get_or_init(|| MedianRank::new(graph)), at)
             }
-            _ => match Scenario::new(graph, job, std::slice::from_ref(&edit)) {
+            _ => match Scenario::new(graph, job, std::slice::from_ref(edit)) {
                 Ok(scenario) => scenario,
-                Err(_) => continue,
+                Err(_) => return Ok(None),
             },
         };
-        let prediction = predictions.under(&scenario, cancel)?;
-        swept.push(SweptEdit { edit, prediction });
-    }
+        predictions.under(&scenario, work.cancel).map(Some)
+    };
+    let predictions = work.gather(edits.len(), prediction)?;
+    let swept = edits.iter().cloned().zip(predictions);
+    let mut swept: Vec<SweptEdit> =
+        swept.filter_map(|(edit, prediction)| Some(SweptEdit { edit, prediction: prediction? })).collect();
     swept.sort_by_key(|one| std::cmp::Reverse(one.prediction.saving().middle_ps));
     Ok(swept)
 }

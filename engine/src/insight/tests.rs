@@ -3,11 +3,13 @@
 use proptest::prelude::*;
 
 use super::graph::{JobGraph, Meeting, MeetingCall, ranks};
+use super::node_change::NodeChange;
+use super::slack::JobSlack;
 use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use super::{Edit, Prediction, Predictions, Replayed, Scenario, replay};
 use crate::analysis::Job;
-use crate::exec::Cancel;
+use crate::exec::{Cancel, Work};
 use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
     Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
@@ -87,7 +89,7 @@ pub(super) fn job_of_works(works: Vec<RankWork>) -> JobGraph {
     };
     let meetings = (0..most).map(meeting).collect();
     let numbers = (0..).take(works.len()).collect();
-    JobGraph { ranks: ranks(numbers, works, calls, Cancel::NEVER).unwrap(), meetings, ..JobGraph::default() }
+    JobGraph { ranks: ranks(numbers, works, calls, Work::IN_PLACE).unwrap(), meetings, ..JobGraph::default() }
 }
 
 pub(super) fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
@@ -181,7 +183,7 @@ fn calls_in_other_orders_are_cut() {
 
 /// The parts of the critical path: name, kind, length in microseconds.
 pub(super) fn path_of(of: &JobGraph) -> Vec<(&str, PathKind, i64)> {
-    let path = CriticalPath::of(&JobEdges::of(of, Cancel::NEVER).unwrap());
+    let path = CriticalPath::of(&JobEdges::of(of, Work::IN_PLACE).unwrap());
     let part = |part: &PathPart| {
         let work = &of.ranks[part.rank as usize].work;
         let class = work.classes[work.nodes[part.node as usize].class as usize];
@@ -222,7 +224,7 @@ fn waits_name_whom_they_were_for_and_who_ran_meanwhile() {
     let early = [Drawn(0, "gemm", 0, 50), Drawn(1, "sync", 52, 112), Drawn(0, "gemm", 114, 164)];
     let late = [Drawn(0, "gemm", 0, 100), Drawn(1, "sync", 102, 112), Drawn(0, "gemm", 114, 214)];
     let of = job_of(&[&early, &late]);
-    let edges = JobEdges::of(&of, Cancel::NEVER).unwrap();
+    let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
     let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
     let short = |row: &WaitRow| (row.awaited.clone(), row.kind, row.wait_ps / US, row.root.clone());
     let queue = |queue| Some(Party::Queue { rank: 0, queue });
@@ -290,7 +292,7 @@ proptest! {
     fn the_critical_path_covers_the_run(jobs in prop::collection::vec(any_slices(), 1..4)) {
         let slices: Vec<&[Drawn]> = jobs.iter().map(Vec::as_slice).collect();
         let of = job_of(&slices);
-        let path = CriticalPath::of(&JobEdges::of(&of, Cancel::NEVER).unwrap());
+        let path = CriticalPath::of(&JobEdges::of(&of, Work::IN_PLACE).unwrap());
         let recorded = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap().recorded_ps;
         prop_assert_eq!(path.length_ps(), recorded);
         let mut at_ps = path.span_ps.0;
@@ -304,7 +306,7 @@ proptest! {
     #[test]
     fn waits_add_up_to_the_idle_time(slices in any_slices()) {
         let of = job_of(&[&slices]);
-        let edges = JobEdges::of(&of, Cancel::NEVER).unwrap();
+        let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
         let found: i64 = waits(&edges, 0, Cancel::NEVER).unwrap().iter().map(|row| row.wait_ps).sum();
         let idle = (0..3).map(|queue| {
             let mut on: Vec<&Drawn> = slices.iter().filter(|slice| slice.0 == queue).collect();
@@ -312,6 +314,29 @@ proptest! {
             on.windows(2).map(|pair| pair[1].2 - pair[0].3).sum::<i64>()
         });
         prop_assert_eq!(found / US, idle.sum::<i64>());
+    }
+
+    #[test]
+    fn work_that_gets_longer_by_its_slack_makes_no_run_longer(
+        jobs in prop::collection::vec(any_slices(), 1..4), pick in any::<prop::sample::Index>(),
+    ) {
+        let slices: Vec<&[Drawn]> = jobs.iter().map(Vec::as_slice).collect();
+        let of = job_of(&slices);
+        let recorded_ps = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap().recorded_ps;
+        let work: Vec<(usize, u32)> = of.ranks.iter().enumerate()
+            .flat_map(|(at, rank)| rank.device_work().map(move |(node, _)| (at, node)))
+            .collect();
+        prop_assume!(!work.is_empty());
+        let (at, node) = *pick.get(&work);
+        let slack_ps = JobSlack::of(&of, Cancel::NEVER).unwrap().ranks[at].of(node);
+        let longer = |by_ps: i64| {
+            let mut changes = vec![NodeChange::default(); of.ranks[at].work.nodes.len()];
+            changes[node as usize].duration_ps = by_ps;
+            replay(&of, &Scenario::with_changes([(at, changes)]), Cancel::NEVER).unwrap().middle_ps
+        };
+        let Some(slack_ps) = slack_ps else { panic!("the end of a device's work counts") };
+        prop_assert_eq!(longer(slack_ps), recorded_ps);
+        prop_assert_eq!(longer(slack_ps + 1), recorded_ps + 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::edge::{EdgeKind, GraphEdge, RankEdges};
 use super::graph::{JobGraph, MeetingCall};
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::model::{MachineSide, WaitingRanks};
 
 /// The activity of a part of a walk.
@@ -108,12 +108,10 @@ pub(super) struct CallArrival {
 
 impl<'g> JobEdges<'g> {
     /// Finds all edges.
-    pub fn of(graph: &'g JobGraph, cancel: Cancel<'_>) -> Result<Self> {
+    pub fn of(graph: &'g JobGraph, work: Work<'_>) -> Result<Self> {
         let mut arrivals = vec![MeetingArrivals::default(); graph.meetings.len()];
-        let mut ranks = Vec::with_capacity(graph.ranks.len());
+        let ranks = work.gather(graph.ranks.len(), |at| Ok(RankEdges::of(&graph.ranks[at])))?;
         for (at, rank) in (0_u32..).zip(&graph.ranks) {
-            cancel.check()?;
-            ranks.push(RankEdges::of(rank));
             for call in rank.calls.iter().filter(|call| call.arrives) {
                 let start_ps = rank.work.nodes[call.node as usize].start_ps;
                 let arrival = CallArrival { rank: at, node: call.node, start_ps };
@@ -136,9 +134,11 @@ impl<'g> JobEdges<'g> {
         self.graph
     }
 
-    /// The call of a node, if the node is one of an operation of several ranks.
+    /// The call of a node, if the node is one of an operation of several ranks, or the wait of a
+    /// core for them.
     pub(super) fn call(&self, rank: u32, node: u32) -> Option<&'g MeetingCall> {
-        self.graph.ranks[rank as usize].call(node)
+        let graph = &self.graph.ranks[rank as usize];
+        graph.call(node).or_else(|| graph.core_wait(node))
     }
 
     /// The arrival that a call waited for, if it came before another rank.

@@ -1,12 +1,11 @@
 //! The dependency graph of a profile.
 
-use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::exec::Cancel;
 use nprof_engine::insight::JobGraph;
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
-use nprof_engine::native::AllCores;
 
-use super::{Analysed, AnalysisError, analyse, of_segment};
+use super::{Analysed, AnalysisError, analyse, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
 
 /// The analysis of a profile and its dependency graph.
@@ -24,14 +23,15 @@ pub fn replayable(profile: &Profile, cancel: Cancel<'_>) -> Result<Replayable, A
     let mut files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
     files.sort_by_key(|file| file.rank);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
-    let read = Work { exec: &AllCores, cancel }
+    let on_cores = on_all_cores(cancel);
+    let read = on_cores
         .gather(files.len(), |at| Ok(of_segment(profile, files[at], |segment| work(segment, cancel))))
         .map_err(failed)?;
     let mut works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
     if !works.iter().any(RankWork::has_device) {
         works = host_works(profile, &files, &analysed, cancel)?;
     }
-    let graph = JobGraph::new(&analysed.job, &analysed.report, works, cancel).map_err(failed)?;
+    let graph = JobGraph::new(&analysed.job, &analysed.report, works, on_cores).map_err(failed)?;
     Ok(Replayable { analysed, graph })
 }
 
@@ -44,7 +44,7 @@ fn host_works(
 ) -> Result<Vec<RankWork>, AnalysisError> {
     let calls = |at: usize| analysed.job.ranks.get(at).map_or(&[][..], |rank| &rank.calls.rows);
     let read = |at: usize| of_segment(profile, files[at], |segment| host_work(segment, calls(at), cancel));
-    let works = Work { exec: &AllCores, cancel }.gather(files.len(), |at| Ok(read(at)));
+    let works = on_all_cores(cancel).gather(files.len(), |at| Ok(read(at)));
     works
         .map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?
         .into_iter()

@@ -4,7 +4,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::insight::Bracket;
 use nprof_engine::insight::finding::{Facts, Finding, Judgement, RuleName, verdict_of};
 
-use super::AnalysisError;
+use super::{AnalysisError, on_all_cores};
 use super::graph::Replayable;
 use crate::store::Profile;
 
@@ -21,7 +21,8 @@ impl LateRanks {
     /// Finds the late ranks of a profile.
     pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
         let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
-        let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel).map_err(failed)?;
+        let work = on_all_cores(cancel);
+        let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, work).map_err(failed)?;
         let verdict = verdict_of(&facts, RuleName::LateRank).map_err(failed)?;
         let ranks: Vec<u32> = costly(&verdict).filter_map(|one| one.place.rank).collect();
         let all = match ranks.len() {

@@ -144,6 +144,11 @@ fn analyse_to(
     Ok(Analysed { job, report })
 }
 
+/// Work that runs on all cores.
+pub fn on_all_cores(cancel: Cancel<'_>) -> Work<'_> {
+    Work { exec: &AllCores, cancel }
+}
+
 /// Ranks that are read before they are joined to the job. Memory for reading does not grow with the
 /// number of ranks, and lies apart from what is kept.
 const AT_ONCE: usize = 32;
@@ -153,7 +158,7 @@ fn read(profile: &Profile, ids: CallIds, cancel: Cancel<'_>) -> Result<Job, Anal
     let stated_ps = profile.manifest.stated_offsets_ps();
     let mut ranks: Vec<(&RankFile, i64)> = profile.manifest.ranks.iter().zip(stated_ps).collect();
     ranks.sort_by_key(|(file, _)| file.rank);
-    let work = Work { exec: &AllCores, cancel };
+    let work = on_all_cores(cancel);
     let mut job = JobBuilder::default();
     let cancelled = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     for some in ranks.chunks(AT_ONCE) {

@@ -34,12 +34,18 @@ pub(super) fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
 
 /// The first keys of an answer about a profile with a list of rows.
 pub(super) fn head(profile: &Profile, shown: usize, total: usize) -> Map<String, Value> {
+    let mut keys = scope(profile);
+    keys.insert("shown".to_owned(), json!(shown));
+    keys.insert("total".to_owned(), json!(total));
+    keys
+}
+
+/// The first keys of an answer about a profile.
+pub(super) fn scope(profile: &Profile) -> Map<String, Value> {
     let keys = [
         ("version", json!(VERSION)),
         ("unit", json!("ps")),
         ("scope", json!({"profile": profile.manifest.slug()})),
-        ("shown", json!(shown)),
-        ("total", json!(total)),
     ];
     keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }

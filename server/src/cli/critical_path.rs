@@ -13,6 +13,7 @@ use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
 use super::progress::analysing;
 use crate::analysis::graph::replayable;
+use crate::analysis::on_all_cores;
 use crate::print;
 use crate::print::row_limit::RowLimit;
 use crate::print::text::share;
@@ -45,7 +46,7 @@ impl CriticalPathArgs {
         let profile = place.read()?.find(&self.profile)?;
         let (graph, path) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
-            let path = CriticalPath::of(&JobEdges::of(&of.graph, cancel)?);
+            let path = CriticalPath::of(&JobEdges::of(&of.graph, on_all_cores(cancel))?);
             Ok::<_, anyhow::Error>((of.graph, path))
         })?;
         match self.output_format {

@@ -13,6 +13,7 @@ use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
 use crate::analysis::graph::replayable;
+use crate::analysis::on_all_cores;
 use crate::analysis::regions::regions_of;
 use crate::print;
 use crate::print::finding::{coverage_document, coverage_line, documents, lines};
@@ -61,7 +62,8 @@ impl FindingsArgs {
         let profile = place.read()?.find(&self.profile)?;
         let (of, length_ps, coverage) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
-            let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel)?;
+            let work = on_all_cores(cancel);
+            let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, work)?;
             let facts = if facts.lacks_steps() { with_steps(facts, &profile, cancel)? } else { facts };
             let found = findings(&facts)?;
             Ok::<_, anyhow::Error>((found, facts.length_ps(), facts.coverage))

@@ -19,6 +19,7 @@ use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable, source_lines};
+use crate::analysis::on_all_cores;
 use crate::print;
 use crate::print::finding::coverage_line;
 use crate::print::row_limit::RowLimit;
@@ -63,7 +64,7 @@ impl WaitsArgs {
         let profile = place.read()?.find(&self.profile)?;
         let (of, found, length_ps) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
-            let edges = JobEdges::of(&of.graph, cancel)?;
+            let edges = JobEdges::of(&of.graph, on_all_cores(cancel))?;
             let found = self.waits(&edges, cancel)?;
             let length_ps = self.fail_on.map_or(0, |_| CriticalPath::of(&edges).length_ps());
             Ok::<_, anyhow::Error>((of, found, length_ps))
@@ -105,9 +106,12 @@ impl WaitsArgs {
     fn waits(&self, edges: &JobEdges<'_>, cancel: Cancel<'_>) -> anyhow::Result<Vec<RankWaitRows>> {
         let ranks = (0_u32..).zip(&edges.graph().ranks);
         let wanted = ranks.filter(|(_, rank)| self.rank.is_none_or(|wanted| wanted == rank.rank));
-        let found: Vec<RankWaitRows> = wanted
-            .map(|(at, rank)| Ok(RankWaitRows { rank: rank.rank, rows: waits(edges, at, cancel)? }))
-            .collect::<anyhow::Result<_>>()?;
+        let wanted: Vec<(u32, &RankGraph)> = wanted.collect();
+        let of_rank = |place: usize| {
+            let (at, rank) = wanted[place];
+            Ok(RankWaitRows { rank: rank.rank, rows: waits(edges, at, cancel)? })
+        };
+        let found = on_all_cores(cancel).gather(wanted.len(), of_rank)?;
         match self.rank.filter(|_| found.is_empty()) {
             Some(rank) => anyhow::bail!("{} has no rank {rank}", self.profile),
             None => Ok(found),

@@ -6,17 +6,20 @@ use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::{Bracket, Edit, Prediction, Predictions, Scenario, SweptEdit, sweep};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, head, scope, with_work};
 use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
+use crate::analysis::on_all_cores;
 use crate::print;
 use crate::print::bracket::{between, bracket};
+use crate::print::row_limit::RowLimit;
 use crate::print::text::share;
+use crate::store::Profile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,6 +51,9 @@ pub(super) struct WhatifArgs {
     /// of transfer twice as fast, each rank as fast as the median rank
     #[arg(long, conflicts_with = "edits")]
     sweep: bool,
+    /// Most changes of a sweep, or `all`
+    #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
+    limit: RowLimit,
     /// Exit with 3 if the changes save more than this, such as `5%` or `2 ms`; with 4 if that is
     /// not sure
     ///
@@ -65,13 +71,19 @@ impl WhatifArgs {
         if self.sweep {
             let swept = analysing(|cancel| {
                 let of = with_work(replayable(&profile, cancel)?)?;
-                Ok::<_, anyhow::Error>(sweep(&of.graph, &of.analysed.job, cancel)?)
+                Ok::<_, anyhow::Error>(sweep(&of.graph, &of.analysed.job, on_all_cores(cancel))?)
             })?;
-            return self.write_sweep(&swept, out);
+            return self.write_sweep(&profile, &swept, out);
         }
         let found = analysing(|cancel| self.predict(with_work(replayable(&profile, cancel)?)?, cancel))?;
         match self.output_format {
-            AnswerFormat::Json => print::json::document(&document(&found), out)?,
+            AnswerFormat::Json => {
+                let mut answer = scope(&profile);
+                let edits: Vec<String> = self.edits.iter().map(Edit::to_string).collect();
+                answer.insert("edits".to_owned(), json!(edits));
+                answer.extend(document(&found));
+                print::json::document(&answer, out)?;
+            }
             AnswerFormat::Text => print::lines(lines(&found), out)?,
         }
         self.judge(&found, out)
@@ -95,34 +107,37 @@ impl WhatifArgs {
         Ok(Predictions::of(&of.graph, cancel)?.under(&scenario, cancel)?)
     }
 
-    fn write_sweep(&self, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {
+    fn write_sweep(&self, profile: &Profile, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {
+        let shown = self.limit.shown(swept);
         match self.output_format {
             AnswerFormat::Json => {
                 let one = |one: &SweptEdit| {
                     let mut document = document(&one.prediction);
-                    document["edit"] = json!(one.edit.to_string());
+                    document.insert("edit".to_owned(), json!(one.edit.to_string()));
                     document
                 };
-                let all: Vec<Value> = swept.iter().map(one).collect();
-                print::json::document(&json!({"sweep": all}), out)?;
+                let mut answer = head(profile, shown.len(), swept.len());
+                answer.insert("sweep".to_owned(), shown.iter().map(one).collect());
+                print::json::document(&answer, out)?;
             }
             AnswerFormat::Text => {
                 let one = |one: &SweptEdit| format!("{}  {}", saved(&one.prediction), one.edit);
-                print::lines(swept.iter().map(one), out)?;
+                print::lines(shown.iter().map(one), out)?;
             }
         }
         Ok(())
     }
 }
 
-fn document(of: &Prediction) -> Value {
-    json!({
-        "recorded_ps": of.recorded_ps,
-        "unchanged_ps": of.unchanged_ps,
-        "predicted_ps": bracket(&of.predicted),
-        "saving_ps": bracket(&of.saving()),
-        "cut_operations": of.cuts,
-    })
+fn document(of: &Prediction) -> Map<String, Value> {
+    let keys = [
+        ("recorded_ps", json!(of.recorded_ps)),
+        ("unchanged_ps", json!(of.unchanged_ps)),
+        ("predicted_ps", bracket(&of.predicted)),
+        ("saving_ps", bracket(&of.saving())),
+        ("cut_operations", json!(of.cuts)),
+    ];
+    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 fn time(ps: i64) -> String {

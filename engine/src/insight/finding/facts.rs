@@ -1,6 +1,6 @@
 //! The facts that rules look at, found once for all of them.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use super::coverage::Coverage;
 use super::data_gap::DataGap;
@@ -10,7 +10,7 @@ use super::severity::Severity;
 use super::verdict::Finding;
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, UsualTransfer, steps, usual_transfers};
 use crate::base::{Interval, Result, upper_median};
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::insight::edge::RankEdges;
 use crate::insight::median_rank::MedianRank;
 use crate::insight::region::{StepShape, WorkStep, WorkSteps};
@@ -51,23 +51,23 @@ pub struct Facts<'g> {
     pub(super) steps: Vec<StepReport>,
     /// Steps of a rank with the usual work, if those of the job are not known.
     pub(super) rank_steps: Vec<RankStep>,
-    pub(super) cancel: Cancel<'g>,
-    median_rank: OnceCell<MedianRank<'g>>,
+    pub(super) work: Work<'g>,
+    median_rank: OnceLock<MedianRank<'g>>,
 }
 
 impl<'g> Facts<'g> {
     /// Finds the facts.
-    pub fn new(job: &'g Job, report: &'g Report, graph: &'g JobGraph, cancel: Cancel<'g>) -> Result<Self> {
-        let edges = JobEdges::of(graph, cancel)?;
+    pub fn new(job: &'g Job, report: &'g Report, graph: &'g JobGraph, work: Work<'g>) -> Result<Self> {
+        let edges = JobEdges::of(graph, work)?;
         let path = CriticalPath::of(&edges);
         Ok(Self {
             path,
-            predictions: Predictions::of(graph, cancel)?,
+            predictions: Predictions::of(graph, work.cancel)?,
             coverage: Coverage::of(job, report, graph),
             steps: steps(job, report, &report.by_call(job)),
             rank_steps: Vec::new(),
-            cancel,
-            median_rank: OnceCell::new(),
+            work,
+            median_rank: OnceLock::new(),
             job,
             report,
             graph,
@@ -130,7 +130,7 @@ impl<'g> Facts<'g> {
 
     /// Time that a run under a scenario would save.
     pub(super) fn saving(&self, scenario: &Scenario) -> Result<Bracket> {
-        Ok(self.predictions.under(scenario, self.cancel)?.saving())
+        Ok(self.predictions.under(scenario, self.work.cancel)?.saving())
     }
 
     /// A finding with its saving. The severity follows from the saving.
@@ -208,7 +208,7 @@ fn begin_ps(rank: &RankGraph, edges: &RankEdges, least_ps: i64) -> Option<i64> {
     };
     let mut nodes = (0_u32..).zip(&rank.work.nodes).filter(works);
     let begin = nodes.find(|(at, node)| {
-        let from_ps = edges.end(*at).map_or(node.start_ps, |edge| edge.free_ps.max(node.start_ps));
+        let from_ps = edges.worked_from_ps(*at, node);
         worked_ps = worked_ps.saturating_add(node.end_ps().saturating_sub(from_ps).max(0));
         worked_ps > least_ps
     });

@@ -9,12 +9,11 @@ use crate::base::Result;
 /// The answers of all rules, those with the largest saving first, then those without, then those
 /// that found nothing and those that cannot tell.
 pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
-    let mut all = Vec::with_capacity(RULES.len());
-    for rule in &RULES {
-        facts.cancel.check()?;
-        let verdict = verdict_of(facts, rule.name)?;
-        all.push(RuleVerdict { rule: rule.name, verdict });
-    }
+    let verdict = |at: usize| {
+        let rule = RULES[at].name;
+        Ok(RuleVerdict { rule, verdict: verdict_of(facts, rule)? })
+    };
+    let mut all = facts.work.gather(RULES.len(), verdict)?;
     let rank = |one: &RuleVerdict| match &one.verdict {
         Judgement::Found(found) => {
             (0, std::cmp::Reverse(found.iter().map(Finding::saved_ps).max().flatten()))

@@ -1,5 +1,7 @@
 //! The dependency graph of all ranks of a job.
 
+use std::sync::Mutex;
+
 use rustc_hash::FxHashMap;
 
 use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
@@ -8,7 +10,7 @@ use super::meeting::{Meeting, MeetingCall};
 use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
 use crate::analysis::{Job, Report};
 use crate::base::{ClockFit, Result, Time};
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::model::{MachineSide, RankWork, WorkNode};
 
 /// The dependency graph of all ranks.
@@ -26,7 +28,8 @@ pub struct JobGraph {
 impl JobGraph {
     /// The graph of a job. `works` has the work of each rank in the order of the job, with the
     /// times of its segment.
-    pub fn new(job: &Job, report: &Report, mut works: Vec<RankWork>, cancel: Cancel<'_>) -> Result<Self> {
+    pub fn new(job: &Job, report: &Report, mut works: Vec<RankWork>, work: Work<'_>) -> Result<Self> {
+        let cancel = work.cancel;
         let transfers = usual_transfers_ps(job, report);
         let meeting = |one: &crate::analysis::InstanceReport| Meeting {
             calls: 0,
@@ -57,7 +60,7 @@ impl JobGraph {
             of_ranks.push(calls);
         }
         let numbers = job.ranks.iter().map(|rank| rank.rank).collect();
-        let mut graph = Self { ranks: ranks(numbers, works, of_ranks, cancel)?, meetings, unrecorded_ps: 0 };
+        let mut graph = Self { ranks: ranks(numbers, works, of_ranks, work)?, meetings, unrecorded_ps: 0 };
         let unrecorded = graph.ranks.iter().map(|rank| unrecorded_ps(rank, &graph.meetings, report));
         graph.unrecorded_ps = unrecorded.max().unwrap_or(0);
         Ok(graph)
@@ -81,15 +84,20 @@ pub(in crate::insight) fn ranks(
     numbers: Vec<u32>,
     works: Vec<RankWork>,
     calls: Vec<Vec<MeetingCall>>,
-    cancel: Cancel<'_>,
+    work: Work<'_>,
 ) -> Result<Vec<RankGraph>> {
     let awaited = awaited_queues(&works, &calls);
     let parts = works.into_iter().zip(awaited).zip(calls).zip(numbers);
-    let rank = |(((work, awaited), calls), number)| {
-        cancel.check()?;
-        Ok(RankGraph { calls, ..RankGraph::new(number, work, awaited) })
+    // Each task takes its own part.
+    let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
+    let rank = |at: usize| {
+        let part = parts[at].lock().ok().and_then(|mut part| part.take());
+        let (((work, awaited), calls), number) = part.expect("every task is run once");
+        let mut graph = RankGraph { calls, ..RankGraph::new(number, work, awaited) };
+        graph.find_core_waits();
+        Ok(graph)
     };
-    parts.map(rank).collect()
+    work.gather(parts.len(), rank)
 }
 
 /// For each rank the queues that have a bit, and for each class the queues that it waits for.

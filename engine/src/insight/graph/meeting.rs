@@ -27,3 +27,27 @@ pub(in crate::insight) struct Meeting {
     /// picoseconds. The rest is waiting for a rank that was not recorded.
     pub(in crate::insight) most_transfer_ps: i64,
 }
+
+/// The calls of an operation that an end of a call waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::insight) enum AwaitedCalls {
+    /// All that have come.
+    All,
+    /// That of the root.
+    Root,
+    /// None but its own.
+    Own,
+}
+
+impl Meeting {
+    /// The calls that a rank waits for. `awaits_root` tells whether that of the root has come or can
+    /// come.
+    pub(in crate::insight) fn awaited_calls(&self, rank: u32, awaits_root: bool) -> AwaitedCalls {
+        match (self.waiting, self.root) {
+            (WaitingRanks::ForAll, _) | (WaitingRanks::RootForAll, None) => AwaitedCalls::All,
+            (WaitingRanks::RootForAll, Some(root)) if root == rank => AwaitedCalls::All,
+            (WaitingRanks::ForRoot, Some(root)) if root != rank && awaits_root => AwaitedCalls::Root,
+            (WaitingRanks::ForRoot | WaitingRanks::RootForAll, _) => AwaitedCalls::Own,
+        }
+    }
+}

@@ -14,6 +14,6 @@ mod stated_edges;
 pub use job::JobGraph;
 #[cfg(test)]
 pub(super) use job::ranks;
-pub(super) use meeting::{Meeting, MeetingCall};
+pub(super) use meeting::{AwaitedCalls, Meeting, MeetingCall};
 pub use rank::RankGraph;
 pub(super) use rank::communicating_classes;

@@ -5,7 +5,7 @@ use super::meeting::MeetingCall;
 use super::stated_edges::StatedEdges;
 use crate::base::narrow;
 use crate::model::rank_work::NO_LAUNCH;
-use crate::model::{MachineSide, RankWork, WorkNode, is_wait};
+use crate::model::{MachineSide, RankWork, Role, WorkClass, WorkNode, is_wait};
 
 /// The longest time from the start of a launch to the start of its work that counts as the cost of
 /// the launch itself, in picoseconds. Later work waited for something else.
@@ -16,6 +16,9 @@ const AHEAD_PS: i64 = 20_000_000;
 /// A thread that does nothing for longer than this between two calls waits for something, in
 /// picoseconds.
 const IDLE_PS: i64 = 100_000_000;
+
+/// Calls of operations that can be open at once on a device.
+const OPEN_CALLS: usize = 16;
 
 /// The lowest number of a row that no segment has. Nodes of calls that a trace lacks have such
 /// rows.
@@ -128,6 +131,9 @@ pub struct RankGraph {
     pub(in crate::insight) latencies_ps: Vec<i64>,
     /// Calls in which the rank meets others, ascending by node.
     pub(in crate::insight) calls: Vec<MeetingCall>,
+    /// Waits of cores for collective communication for the other ranks of an operation, ascending
+    /// by node.
+    pub(in crate::insight) core_waits: Vec<MeetingCall>,
     /// Queues that have a bit in [`ClassFacts::awaited`].
     pub(in crate::insight) told_apart: Vec<u32>,
     /// Edges that the recording states.
@@ -148,7 +154,7 @@ impl RankGraph {
     pub(super) fn new(rank: u32, mut work: RankWork, awaited: ClassQueues) -> Self {
         let mut ends: Vec<u32> = (0..narrow(work.nodes.len())).collect();
         ends.sort_by_key(|&at| work.nodes[at as usize].end_ps());
-        let facts = |(class, awaited): (&crate::model::WorkClass, AwaitedQueues)| ClassFacts {
+        let facts = |(class, awaited): (&WorkClass, AwaitedQueues)| ClassFacts {
             queue: class.queue,
             side: work.queues[class.queue as usize].side,
             awaited,
@@ -165,6 +171,7 @@ impl RankGraph {
             launches: Vec::new(),
             latencies_ps: Vec::new(),
             calls: Vec::new(),
+            core_waits: Vec::new(),
             told_apart: awaited.queues,
             work,
         };
@@ -198,6 +205,30 @@ impl RankGraph {
     pub(in crate::insight) fn call(&self, node: u32) -> Option<&MeetingCall> {
         let at = self.calls.binary_search_by_key(&node, |call| call.node).ok()?;
         Some(&self.calls[at])
+    }
+
+    /// The operation in which a core waits for other ranks, if a node is such a wait.
+    pub(in crate::insight) fn core_wait(&self, node: u32) -> Option<&MeetingCall> {
+        let at = self.core_waits.binary_search_by_key(&node, |wait| wait.node).ok()?;
+        Some(&self.core_waits[at])
+    }
+
+    /// Finds the waits of cores for other ranks: those within a call of an operation.
+    pub(super) fn find_core_waits(&mut self) {
+        let is_core_wait = |class: &WorkClass| {
+            let role = self.work.queues[class.queue as usize].identity.role;
+            role == Role::CollectiveCore && self.work.name(class.name).is_some_and(is_wait)
+        };
+        let of_classes: Vec<bool> = self.work.classes.iter().map(is_core_wait).collect();
+        let nodes = &self.work.nodes;
+        let waits = (0_u32..).zip(nodes).filter(|(_, node)| of_classes[node.class as usize]);
+        let wait = |(at, node): (u32, &WorkNode)| {
+            let before = self.calls.partition_point(|call| nodes[call.node as usize].start_ps <= node.start_ps);
+            let contains = |call: &&MeetingCall| nodes[call.node as usize].end_ps() >= node.end_ps();
+            let call = self.calls[..before].iter().rev().take(OPEN_CALLS).find(contains)?;
+            Some(MeetingCall { node: at, arrives: false, ..*call })
+        };
+        self.core_waits = waits.filter_map(wait).collect();
     }
 
     /// The name of the track of a node.

@@ -2,6 +2,7 @@
 
 use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
+use super::observer::{ReplayObserver, Unobserved};
 use super::rank::{JobReplay, RankReplay};
 use super::time::{LOOSE, MIDDLE, STRICT};
 use crate::base::{Result, narrow};
@@ -27,6 +28,16 @@ pub struct Replayed {
 
 /// Replays a job.
 pub fn replay(graph: &JobGraph, scenario: &Scenario, cancel: Cancel<'_>) -> Result<Replayed> {
+    observed(graph, scenario, &mut Unobserved, cancel)
+}
+
+/// Replays a job before an observer.
+pub(in crate::insight) fn observed(
+    graph: &JobGraph,
+    scenario: &Scenario,
+    observer: &mut impl ReplayObserver,
+    cancel: Cancel<'_>,
+) -> Result<Replayed> {
     let mut ranks: Vec<RankReplay<'_>> =
         (0_u32..).zip(&graph.ranks).map(|(at, rank)| RankReplay::new(at, rank)).collect();
     let mut meetings: Vec<MeetingTimes> = graph.meetings.iter().map(MeetingTimes::new).collect();
@@ -35,7 +46,8 @@ pub fn replay(graph: &JobGraph, scenario: &Scenario, cancel: Cancel<'_>) -> Resu
     loop {
         while let Some(at) = ready.pop() {
             cancel.check()?;
-            let mut state = JobReplay { graph, scenario, meetings: &mut meetings, ready: &mut ready };
+            let mut state =
+                JobReplay { graph, scenario, observer, meetings: &mut meetings, ready: &mut ready };
             ranks[at as usize].run(&mut state);
         }
         // Ranks that wait for each other: wrong clocks, or calls that do not belong together.

@@ -1,8 +1,7 @@
 //! An operation in a replay.
 
 use super::time::ReplayTime;
-use crate::insight::graph::Meeting;
-use crate::model::WaitingRanks;
+use crate::insight::graph::{AwaitedCalls, Meeting};
 
 /// The arrivals of an operation so far.
 #[derive(Debug, Clone)]
@@ -36,13 +35,11 @@ impl MeetingTimes {
 
     /// The arrivals that a rank waits for. `None` as long as some are missing.
     pub(super) fn awaited(&self, of: &Meeting, rank: u32, own: ReplayTime) -> Option<ReplayTime> {
-        let all = (self.missing == 0 || self.is_cut).then_some(self.last);
-        match of.waiting {
-            WaitingRanks::ForAll => all,
-            WaitingRanks::ForRoot if of.root.is_none() || of.root == Some(rank) => Some(own),
-            WaitingRanks::ForRoot => self.root.or(all.map(|_| own)),
-            WaitingRanks::RootForAll if of.root.is_some() && of.root != Some(rank) => Some(own),
-            WaitingRanks::RootForAll => all,
+        let is_complete = self.missing == 0 || self.is_cut;
+        match of.awaited_calls(rank, self.root.is_some() || !is_complete) {
+            AwaitedCalls::All => is_complete.then_some(self.last),
+            AwaitedCalls::Root => self.root,
+            AwaitedCalls::Own => Some(own),
         }
     }
 }

@@ -17,7 +17,10 @@
 mod extent;
 mod job;
 mod meeting_times;
+mod observer;
 mod rank;
 mod time;
 
+pub(super) use job::observed;
 pub use job::{Replayed, replay};
+pub(super) use observer::{ReplayObserver, ReplayPoint};

@@ -2,11 +2,13 @@
 
 use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
+use super::observer::{ReplayObserver, ReplayPoint};
 use super::time::{ByModel, LOOSE, MIDDLE, NEVER, ReplayTime, STRICT, later};
 use crate::base::narrow;
 use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
 use crate::insight::scenario::{RankQueue, Scenario, scaled};
 use crate::model::rank_work::NO_LAUNCH;
+use crate::model::stated_edge::NOBODY;
 use crate::model::{MachineSide, NodePoint, StatedEdge, WorkNode};
 
 /// The state of a queue.
@@ -16,6 +18,8 @@ struct QueueTimes {
     started: ReplayTime,
     /// End of the node before it.
     ended: ReplayTime,
+    /// That node, or [`NOBODY`].
+    ended_node: u32,
     /// Whether the last call of the host was ahead of its device.
     is_ahead: bool,
     /// The new time up to which its work so far waited, if its own work took no time.
@@ -44,10 +48,22 @@ impl AwaitedTimes {
     };
 }
 
+/// The end that came last, with its node, or [`NOBODY`].
+#[derive(Debug, Clone, Copy)]
+struct LastEnd {
+    node: u32,
+    time: ReplayTime,
+}
+
+impl LastEnd {
+    const NONE: Self = Self { node: NOBODY, time: ReplayTime::NEVER };
+}
+
 /// The part of the job that a rank reads and writes while it runs.
-pub(super) struct JobReplay<'j> {
+pub(super) struct JobReplay<'j, O> {
     pub(super) graph: &'j JobGraph,
     pub(super) scenario: &'j Scenario,
+    pub(super) observer: &'j mut O,
     pub(super) meetings: &'j mut [MeetingTimes],
     /// Ranks that can run.
     pub(super) ready: &'j mut Vec<u32>,
@@ -62,9 +78,9 @@ pub(super) struct RankReplay<'g> {
     /// Starts of calls of the host.
     host: Vec<ReplayTime>,
     /// The end of work of a device that came last, by the recorded order.
-    ended: ReplayTime,
+    ended: LastEnd,
     /// The end of a call of a host that came last.
-    host_ended: ReplayTime,
+    host_ended: LastEnd,
     next_start: usize,
     next_end: usize,
     next_call: usize,
@@ -84,6 +100,7 @@ impl<'g> RankReplay<'g> {
         let queue = QueueTimes {
             started: ReplayTime::NEVER,
             ended: ReplayTime::NEVER,
+            ended_node: NOBODY,
             is_ahead: false,
             passed: NEVER,
         };
@@ -92,8 +109,8 @@ impl<'g> RankReplay<'g> {
             graph,
             queues: vec![queue; graph.work.queues.len()],
             host: Vec::with_capacity(graph.host.len()),
-            ended: ReplayTime::NEVER,
-            host_ended: ReplayTime::NEVER,
+            ended: LastEnd::NONE,
+            host_ended: LastEnd::NONE,
             next_start: 0,
             next_end: 0,
             next_call: 0,
@@ -105,7 +122,7 @@ impl<'g> RankReplay<'g> {
     }
 
     /// Runs until it waits for another rank, or to its end.
-    pub(super) fn run(&mut self, job: &mut JobReplay<'_>) {
+    pub(super) fn run<O: ReplayObserver>(&mut self, job: &mut JobReplay<'_, O>) {
         let nodes = &self.graph.work.nodes;
         loop {
             let start_ps = nodes.get(self.next_start).map(|node| node.start_ps);
@@ -116,6 +133,7 @@ impl<'g> RankReplay<'g> {
             match (ending, start_ps) {
                 (Some(node), _) => {
                     let Some(time) = self.end_of(node, job) else { return };
+                    job.observer.point(self.point(node, NodePoint::End), time.old[MIDDLE]);
                     self.end(node, time, job.scenario);
                     self.next_end += 1;
                 }
@@ -136,18 +154,30 @@ impl<'g> RankReplay<'g> {
     /// The operation that the rank waits in, and the recorded time at which it leaves it.
     pub(super) fn waits_in(&self) -> Option<(u32, i64)> {
         let node = self.ending()?;
-        let call = self.open_calls.iter().find(|call| call.node == node)?;
+        let call = self.open_calls.iter().find(|call| call.node == node);
+        let call = call.or_else(|| self.graph.core_wait(node))?;
         Some((call.meeting, self.graph.work.nodes[node as usize].end_ps()))
     }
 
+    fn point(&self, node: u32, at: NodePoint) -> ReplayPoint {
+        ReplayPoint { rank: self.at, node, at }
+    }
+
+    /// Tells an observer that a point waits for a node, if there is one.
+    fn await_node(&self, node: u32, at: NodePoint, time: &ReplayTime, observer: &mut impl ReplayObserver) {
+        if node != NOBODY {
+            observer.awaits(self.point(node, at), time.old[MIDDLE]);
+        }
+    }
+
     /// Starts the next node.
-    fn start(&mut self, job: &mut JobReplay<'_>) {
+    fn start<O: ReplayObserver>(&mut self, job: &mut JobReplay<'_, O>) {
         let at = self.next_start;
         let node = &self.graph.work.nodes[at];
         let class = self.graph.classes[node.class as usize];
         let mut time = match class.side {
-            MachineSide::Device => self.start_on_device(at, node, job.scenario),
-            MachineSide::Host => self.start_on_host(node, job.scenario),
+            MachineSide::Device => self.start_on_device(at, node, job),
+            MachineSide::Host => self.start_on_host(node, job),
         };
         if let Some(change) = job.scenario.change(self.at, at) {
             time = time.shifted(change.gap_ps);
@@ -155,6 +185,7 @@ impl<'g> RankReplay<'g> {
         if class.side == MachineSide::Host {
             self.host.push(time);
         }
+        job.observer.point(self.point(narrow(at), NodePoint::Start), time.old[MIDDLE]);
         self.queues[class.queue as usize].started = time;
         if let Some(slot) = self.graph.stated.slot(narrow(at)) {
             self.awaited[slot].start = self.passed_on(narrow(at), NodePoint::Start, time, job.scenario);
@@ -168,6 +199,7 @@ impl<'g> RankReplay<'g> {
             self.open_calls.push(call);
             if call.arrives {
                 let root = job.graph.meetings[call.meeting as usize].root;
+                job.observer.arrives(self.at, call, root == Some(self.at));
                 let meeting = &mut job.meetings[call.meeting as usize];
                 meeting.arrive(time, root == Some(self.at), job.scenario.is_never_awaited(self.at));
                 if meeting.missing == 0 || meeting.root.is_some() {
@@ -177,31 +209,42 @@ impl<'g> RankReplay<'g> {
         }
     }
 
-    fn start_on_device(&self, at: usize, node: &WorkNode, scenario: &Scenario) -> ReplayTime {
+    fn start_on_device<O: ReplayObserver>(
+        &self,
+        at: usize,
+        node: &WorkNode,
+        job: &mut JobReplay<'_, O>,
+    ) -> ReplayTime {
         let class = &self.graph.classes[node.class as usize];
         let queue = class.queue as usize;
+        let scenario = job.scenario;
         let mut after = self.queues[queue].ended;
-        let mut last = ReplayTime::NEVER;
+        self.await_node(self.queues[queue].ended_node, NodePoint::End, &after, job.observer);
+        let mut last = LastEnd::NONE;
         for (other, is_likely) in self.graph.awaited(class) {
             let is_free = scenario.is_queue_never_awaited(RankQueue { rank: self.at, queue: other });
-            let other = self.queues[other as usize].ended;
+            let QueueTimes { ended: other, ended_node, .. } = self.queues[other as usize];
             let other = if is_free { other.only_old() } else { other };
-            if other.old[LOOSE] > last.old[LOOSE] {
-                last = other;
+            if other.old[LOOSE] > last.time.old[LOOSE] {
+                last = LastEnd { node: ended_node, time: other };
             }
             if is_likely {
+                self.await_node(ended_node, NodePoint::End, &other, job.observer);
                 after.take(MIDDLE, other);
             }
             after.take(STRICT, other);
         }
-        after.take(LOOSE, last);
-        after.take(MIDDLE, last);
+        self.await_node(last.node, NodePoint::End, &last.time, job.observer);
+        after.take(LOOSE, last.time);
+        after.take(MIDDLE, last.time);
         let launch = self.graph.launches[at];
         if launch != NO_LAUNCH {
             let launched = self.host[launch as usize].plus(self.graph.latencies_ps[queue]);
+            self.await_node(node.launch, NodePoint::Start, &launched, job.observer);
             after = after.later(if scenario.launches_are_free() { launched.only_old() } else { launched });
         }
         for edge in self.graph.stated.to(narrow(at), NodePoint::Start) {
+            self.await_node(edge.from, edge.from_point, &self.source(edge).time, job.observer);
             after = self.behind(after, edge, scenario);
         }
         after.followed_by(node.start_ps)
@@ -248,28 +291,39 @@ impl<'g> RankReplay<'g> {
     }
 
     /// The time up to which the end of a node waits, if the recording states it.
-    fn awaited_end(&self, at: u32, started: ReplayTime, scenario: &Scenario) -> Option<ReplayTime> {
+    fn awaited_end<O: ReplayObserver>(
+        &self,
+        at: u32,
+        started: ReplayTime,
+        job: &mut JobReplay<'_, O>,
+    ) -> Option<ReplayTime> {
         let mut sources = self.graph.stated.to(at, NodePoint::End).peekable();
         sources.peek()?;
-        Some(sources.fold(started, |after, edge| self.behind(after, edge, scenario)))
+        Some(sources.fold(started, |after, edge| {
+            self.await_node(edge.from, edge.from_point, &self.source(edge).time, job.observer);
+            self.behind(after, edge, job.scenario)
+        }))
     }
 
     /// The start of a call of the host. A launch that is ahead comes as soon as its thread can, the
     /// first one at any time. Any other call comes after the call before, unless that one was ahead
     /// or the thread did nothing since: something held the thread back, most likely the device or
     /// another thread.
-    fn start_on_host(&mut self, node: &WorkNode, scenario: &Scenario) -> ReplayTime {
+    fn start_on_host<O: ReplayObserver>(&mut self, node: &WorkNode, job: &mut JobReplay<'_, O>) -> ReplayTime {
         let queue = self.graph.classes[node.class as usize].queue as usize;
         let call = self.graph.host[self.host.len()];
-        let QueueTimes { ended, is_ahead, .. } = &mut self.queues[queue];
+        let QueueTimes { ended, ended_node, .. } = self.queues[queue];
         let after = ended.plus(call.busy_ps);
+        self.await_node(ended_node, NodePoint::End, &after, job.observer);
         let is_first = after.old[LOOSE] == i64::MIN;
-        let was_ahead = std::mem::replace(is_ahead, call.is_ahead);
+        let was_ahead = std::mem::replace(&mut self.queues[queue].is_ahead, call.is_ahead);
         if call.is_ahead {
             after
         } else if is_first || was_ahead || call.is_idle {
-            let other = if call.is_idle { self.host_ended } else { ReplayTime::NEVER };
-            after.later(self.device_ended(scenario)).later(other).followed_by(node.start_ps)
+            let other = if call.is_idle { self.host_ended } else { LastEnd::NONE };
+            self.await_node(self.ended.node, NodePoint::End, &self.ended.time, job.observer);
+            self.await_node(other.node, NodePoint::End, &other.time, job.observer);
+            after.later(self.device_ended(job.scenario)).later(other.time).followed_by(node.start_ps)
         } else {
             after.followed_by(node.start_ps)
         }
@@ -277,11 +331,11 @@ impl<'g> RankReplay<'g> {
 
     /// The last end of work of a device, as a host feels it that waits for it.
     fn device_ended(&self, scenario: &Scenario) -> ReplayTime {
-        if scenario.hosts_never_wait() { self.ended.only_old() } else { self.ended }
+        if scenario.hosts_never_wait() { self.ended.time.only_old() } else { self.ended.time }
     }
 
     /// The end of a node. `None` as long as it waits for other ranks.
-    fn end_of(&mut self, at: u32, job: &mut JobReplay<'_>) -> Option<ReplayTime> {
+    fn end_of<O: ReplayObserver>(&mut self, at: u32, job: &mut JobReplay<'_, O>) -> Option<ReplayTime> {
         let node = &self.graph.work.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         let started = self.queues[class.queue as usize].started;
@@ -295,7 +349,13 @@ impl<'g> RankReplay<'g> {
                 return None;
             };
             self.open_calls.swap_remove(open);
+            job.observer.awaits_calls(call.meeting, of.awaited_calls(self.at, meeting.root.is_some()));
             let met = if call.arrives { awaited.later(started) } else { awaited };
+            if call.arrives {
+                // A call that left before others came ends no earlier than it starts.
+                let early_ps = met.old[MIDDLE].saturating_sub(node.end_ps()).max(0);
+                self.await_node(at, NodePoint::Start, &started.plus(early_ps), job.observer);
+            }
             let rest_ps = node.end_ps().saturating_sub(met.old[MIDDLE]).clamp(0, of.most_transfer_ps);
             let new_ps = scaled(rest_ps, factor * job.scenario.transfer(of.signature));
             let new_ps = job.scenario.bounded_transfer_ps(call.meeting, new_ps);
@@ -303,14 +363,19 @@ impl<'g> RankReplay<'g> {
             let end = met.followed_by(node.end_ps()).shifted(longer_ps);
             return Some(if call.arrives { end.not_before(started) } else { end });
         }
+        if let Some(wait) = self.graph.core_wait(at) {
+            return self.core_end(wait, node, started, job);
+        }
+        self.await_node(at, NodePoint::Start, &started, job.observer);
         if class.waits {
+            self.await_node(self.ended.node, NodePoint::End, &self.ended.time, job.observer);
             let ended = match class.side {
                 MachineSide::Host => self.device_ended(job.scenario),
-                MachineSide::Device => self.ended,
+                MachineSide::Device => self.ended.time,
             };
             return Some(started.later(ended).followed_by(node.end_ps()));
         }
-        if let Some(after) = self.awaited_end(at, started, job.scenario) {
+        if let Some(after) = self.awaited_end(at, started, job) {
             let rest_ps = node.end_ps().saturating_sub(after.old[MIDDLE]).max(0);
             let longer_ps = scaled(rest_ps, factor).saturating_sub(rest_ps);
             return Some(after.followed_by(node.end_ps()).shifted(longer_ps));
@@ -320,18 +385,38 @@ impl<'g> RankReplay<'g> {
         Some(started.plus(node.duration_ps).shifted(change_ps.saturating_add(longer_ps)))
     }
 
+    /// The end of the wait of a core for other ranks. `None` as long as they have not come.
+    fn core_end<O: ReplayObserver>(
+        &self,
+        wait: &MeetingCall,
+        node: &WorkNode,
+        started: ReplayTime,
+        job: &mut JobReplay<'_, O>,
+    ) -> Option<ReplayTime> {
+        let of = &job.graph.meetings[wait.meeting as usize];
+        let meeting = &mut job.meetings[wait.meeting as usize];
+        let Some(awaited) = meeting.awaited(of, self.at, started) else {
+            meeting.waiting.push(self.at);
+            return None;
+        };
+        job.observer.awaits_calls(wait.meeting, of.awaited_calls(self.at, meeting.root.is_some()));
+        self.await_node(wait.node, NodePoint::Start, &started, job.observer);
+        Some(awaited.later(started).followed_by(node.end_ps()))
+    }
+
     /// Ends a node at a time.
     fn end(&mut self, at: u32, time: ReplayTime, scenario: &Scenario) {
         let node = &self.graph.work.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
-        self.queues[class.queue as usize].ended = time;
+        let queue = &mut self.queues[class.queue as usize];
+        (queue.ended, queue.ended_node) = (time, at);
         if let Some(slot) = self.graph.stated.slot(at) {
             self.awaited[slot].end = self.passed_on(at, NodePoint::End, time, scenario);
         }
         if class.side == MachineSide::Device && !class.waits {
-            self.ended = time;
+            self.ended = LastEnd { node: at, time };
         } else if class.side == MachineSide::Host {
-            self.host_ended = time;
+            self.host_ended = LastEnd { node: at, time };
         }
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).end(time);

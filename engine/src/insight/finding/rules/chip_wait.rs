@@ -11,6 +11,7 @@ use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
 use crate::base::{Covered, Result, narrow};
+use crate::insight::edge::RankEdges;
 use crate::insight::graph::communicating_classes;
 use crate::insight::scenario::RankQueue;
 use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
@@ -77,34 +78,8 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
 
 /// The waits of queues for queues of their device that do not communicate, the longest first.
 fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
-    let mut longest = Vec::new();
-    for (at, graph) in (0_u32..).zip(&facts.graph.ranks) {
-        let communicates = communicating_queues(graph);
-        let busy_ps = busy_of_parties(graph);
-        let most_ps = busy_ps.values().copied().max().unwrap_or(0);
-        let is_busy = |queue: u32| {
-            let busy_ps = busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
-            busy_ps as f64 >= LEAST_WORK * most_ps as f64
-        };
-        let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
-        for row in waits(&facts.edges, at, facts.cancel)? {
-            if let Some((waiter, awaited)) = queues_of(&row)
-                && !communicates[waiter as usize]
-                && !communicates[awaited as usize]
-                && graph.work.queues[waiter as usize].side == MachineSide::Device
-                && is_busy(waiter)
-            {
-                *sums.entry((waiter, awaited)).or_default() += row.wait_ps;
-            }
-        }
-        let of_rank = sums.into_iter().map(|((waiter, awaited), wait_ps)| QueueWait {
-            rank: at,
-            waiter,
-            awaited,
-            wait_ps,
-        });
-        longest.extend(of_rank.filter(|wait| facts.share(wait.wait_ps) >= LEAST_WAIT));
-    }
+    let of_rank = |at: usize| waits_of_rank(facts, narrow(at));
+    let mut longest = facts.work.gather(facts.graph.ranks.len(), of_rank)?.concat();
     longest.sort_by_key(|wait| (std::cmp::Reverse(wait.wait_ps), wait.rank, wait.waiter, wait.awaited));
     let mut seen: Vec<(u32, u32)> = Vec::new();
     longest.retain(|wait| {
@@ -115,14 +90,39 @@ fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
     Ok(longest)
 }
 
+/// The long waits of the queues of a rank.
+fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
+    let graph = &facts.graph.ranks[at as usize];
+    let communicates = communicating_queues(graph);
+    let busy_ps = busy_of_parties(graph, &facts.edges.ranks[at as usize]);
+    let most_ps = busy_ps.values().copied().max().unwrap_or(0);
+    let is_busy = |queue: u32| {
+        let busy_ps = busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
+        busy_ps as f64 >= LEAST_WORK * most_ps as f64
+    };
+    let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
+    for row in waits(&facts.edges, at, facts.work.cancel)? {
+        if let Some((waiter, awaited)) = queues_of(&row)
+            && !communicates[waiter as usize]
+            && !communicates[awaited as usize]
+            && graph.work.queues[waiter as usize].side == MachineSide::Device
+            && is_busy(waiter)
+        {
+            *sums.entry((waiter, awaited)).or_default() += row.wait_ps;
+        }
+    }
+    let wait = |((waiter, awaited), wait_ps)| QueueWait { rank: at, waiter, awaited, wait_ps };
+    Ok(sums.into_iter().map(wait).filter(|wait| facts.share(wait.wait_ps) >= LEAST_WAIT).collect())
+}
+
 /// Time in which each party of a device was at work, in picoseconds.
-fn busy_of_parties(graph: &RankGraph) -> FxHashMap<&str, u64> {
+fn busy_of_parties<'g>(graph: &'g RankGraph, edges: &RankEdges) -> FxHashMap<&'g str, u64> {
     let mut busy: FxHashMap<&str, Covered> = FxHashMap::default();
-    for (_, node) in graph.device_work() {
+    for (at, node) in graph.device_work() {
         let class = &graph.classes[node.class as usize];
         if !class.waits {
             let party = busy.entry(graph.work.party(class.queue)).or_insert(Covered::after(i64::MIN));
-            party.add(node.start_ps, node.end_ps());
+            party.add(edges.worked_from_ps(at, node), node.end_ps());
         }
     }
     busy.into_iter().map(|(party, time)| (party, time.total_ps())).collect()

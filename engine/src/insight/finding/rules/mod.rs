@@ -9,6 +9,7 @@ mod idle_gap;
 mod late_rank;
 mod launch_bound;
 mod outlier_collective;
+mod own_transfer;
 mod slow_link;
 mod slow_step;
 mod start_up;

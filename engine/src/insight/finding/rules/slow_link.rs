@@ -1,7 +1,8 @@
-//! Ranks with slow transfers between them: those of a group whose transfers take longer than those
-//! of their like (kind, size and number of ranks), although all of the group had come.
+//! Slow links: a group of ranks whose transfers take longer than those of their like (kind, size and
+//! number of ranks), although all of the group had come, or a rank whose own part of its transfers
+//! takes longer than that of the others.
 //!
-//! `nprof ranks` finds them, with its thresholds. The saving is the replay in which each slow
+//! `nprof ranks` finds the groups, with its thresholds. The saving is the replay in which each slow
 //! transfer takes the usual time.
 
 use rustc_hash::FxHashMap;
@@ -12,9 +13,11 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
+use super::own_transfer::{SlowPart, slow_parts};
 use crate::analysis::{Cost, LinkReport, Suspect, UsualTransfer, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
+use crate::insight::node_change::NodeChange;
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::SlowLink,
@@ -47,7 +50,52 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
             ));
         }
     }
+    for (rank, slow) in slow_parts(facts).into_iter().filter(|(_, slow)| slow.len() as u64 >= LEAST_OPERATIONS) {
+        let saving = facts.saving(&without(facts, rank, &slow))?;
+        if saving.middle_ps > facts.part_ps(LEAST_SAVING) {
+            let place = place_of_part(facts, rank, &slow);
+            found.push(part_finding(&slow, facts.finding(RuleName::SlowLink, place, Some(saving))));
+        }
+    }
     Ok(Judgement::of(found, missing))
+}
+
+/// The run in which a rank takes as long for its part as the slowest of the others. The operations
+/// are shorter by as much.
+fn without(facts: &Facts<'_>, rank: u32, slow: &[SlowPart]) -> Scenario {
+    let usual = |part: &SlowPart| {
+        let transfer_ps = facts.report.operations[part.operation as usize].transfer_ps();
+        (part.operation, transfer_ps.saturating_sub(part.longer_ps).max(0))
+    };
+    let nodes = &facts.graph.ranks[rank as usize].work.nodes;
+    let mut changes = vec![NodeChange::default(); nodes.len()];
+    for part in slow {
+        let shorter = part.longer_ps as f64 / part.own_ps.max(1) as f64;
+        for &step in &part.steps {
+            let by_ps = (nodes[step as usize].duration_ps as f64 * shorter) as i64;
+            changes[step as usize].duration_ps = -by_ps;
+        }
+    }
+    Scenario::with_most_transfers(slow.iter().map(usual).collect()).and_changes(rank as usize, changes)
+}
+
+/// The place of a rank's slow part: its slowest operation.
+fn place_of_part(facts: &Facts<'_>, rank: u32, slow: &[SlowPart]) -> Place {
+    let worst = slow.iter().max_by_key(|part| part.longer_ps);
+    let span = worst.map(|part| facts.report.operations[part.operation as usize].span);
+    let span_ps = span.map(|span| (span.last_ps, span.end_ps));
+    Place { span_ps, ..Place::of_rank(facts.job.ranks[rank as usize].rank) }
+}
+
+fn part_finding(slow: &[SlowPart], of: Finding) -> Finding {
+    let count = slow.len().max(1) as u64;
+    let longer_ps: i64 = slow.iter().map(|part| part.longer_ps).fold(0, i64::saturating_add);
+    let mean_ps = longer_ps / count.cast_signed();
+    let evidence = vec![
+        FindingEvidence::new(EvidenceMeasure::LongerBy, EvidenceValue::Time(mean_ps)),
+        FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(count)),
+    ];
+    Finding { evidence, ..of }
 }
 
 /// The links that stand out.
@@ -97,6 +145,14 @@ fn finding(facts: &Facts<'_>, link: &LinkReport, of: Finding) -> Finding {
 }
 
 fn words(of: &Finding) -> String {
+    if let (Some(rank), true) = (of.place.rank, of.place.ranks.is_empty()) {
+        return format!(
+            "the link of rank {rank} is slow: its own part of {} operations takes {} longer each than that of any \
+             other rank",
+            of.words(EvidenceMeasure::Count),
+            of.words(EvidenceMeasure::LongerBy)
+        );
+    }
     let name = of.measured(EvidenceMeasure::LongerBy).and_then(|one| one.of.clone()).unwrap_or_default();
     format!(
         "the {name} is slow: {} operations take {} longer each than those of their like, which costs the ranks \

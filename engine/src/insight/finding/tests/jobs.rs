@@ -55,6 +55,15 @@ fn a_link_is_slow_among_the_ranks_of_a_group() {
 }
 
 #[test]
+fn a_link_of_a_rank_is_slow_among_equal_operations() {
+    let cause = Cause::SlowPart(3, 4);
+    assert_eq!(check(&[cause], RuleName::SlowLink).rank, Some(3));
+    let found = job(&[cause]).found(RuleName::SlowLink);
+    assert!(found.text().contains("its own part of 40 operations takes 18"), "{}", found.text());
+    assert_eq!(job(&[Cause::SlowPart(3, 1)]).verdict(RuleName::SlowLink), Judgement::Nothing);
+}
+
+#[test]
 fn one_operation_is_an_outlier() {
     let of = job(&[Cause::SlowOperation(4, 20)]);
     let found = of.found(RuleName::OutlierCollective);

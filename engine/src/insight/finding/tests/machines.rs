@@ -3,7 +3,7 @@
 use super::super::{DataGap, Judgement, RuleName};
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
-use crate::exec::Cancel;
+use crate::exec::{Cancel, Work};
 use crate::insight::JobGraph;
 use crate::insight::tests::{Drawn, work_of};
 use crate::model::RankCalls;
@@ -15,7 +15,7 @@ fn machine(slices: &[Drawn]) -> Analysed {
     let job = Job::new(vec![RankInput { rank: 0, calls: RankCalls::default(), given: None, stated_ps: 0 }]);
     let found = matched(&job, Cancel::NEVER).unwrap();
     let report = report(&job, found, Cancel::NEVER).unwrap();
-    let graph = JobGraph::new(&job, &report, vec![work], Cancel::NEVER).unwrap();
+    let graph = JobGraph::new(&job, &report, vec![work], Work::IN_PLACE).unwrap();
     Analysed { job, report, graph }
 }
 

@@ -6,7 +6,7 @@ mod stage;
 
 use super::{Facts, Finding, Judgement, RULES, RuleName, findings};
 use crate::analysis::{Job, Report};
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::insight::JobGraph;
 
 /// A job with its analysis and its graph.
@@ -18,7 +18,7 @@ struct Analysed {
 
 impl Analysed {
     fn verdict(&self, rule: RuleName) -> Judgement {
-        let facts = Facts::new(&self.job, &self.report, &self.graph, Cancel::NEVER).unwrap();
+        let facts = Facts::new(&self.job, &self.report, &self.graph, Work::IN_PLACE).unwrap();
         let all = findings(&facts).unwrap();
         all.into_iter().find(|one| one.rule == rule).unwrap().verdict
     }
@@ -33,7 +33,7 @@ impl Analysed {
     }
 
     fn length_ps(&self) -> i64 {
-        Facts::new(&self.job, &self.report, &self.graph, Cancel::NEVER).unwrap().length_ps()
+        Facts::new(&self.job, &self.report, &self.graph, Work::IN_PLACE).unwrap().length_ps()
     }
 }
 

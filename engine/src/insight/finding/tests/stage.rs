@@ -3,7 +3,7 @@
 
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
-use crate::exec::Cancel;
+use crate::exec::{Cancel, Work};
 use crate::insight::JobGraph;
 use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
@@ -31,6 +31,8 @@ pub(super) enum Cause {
     SlowHalf(usize, u32, i64),
     /// The transfer of one operation of all ranks takes a multiple of its time.
     SlowOperation(u32, i64),
+    /// Cores of all ranks move the transfers, and the part of one rank takes a multiple of its time.
+    SlowPart(usize, i64),
     /// The recording of a rank begins with a step.
     LateRecording(usize, u32),
     /// The trace of a rank lacks its calls of these layers.
@@ -66,20 +68,22 @@ pub(super) fn job(causes: &[Cause]) -> Analysed {
     let job = Job::new(inputs);
     let found = matched(&job, Cancel::NEVER).unwrap();
     let report = report(&job, found, Cancel::NEVER).unwrap();
-    let graph = JobGraph::new(&job, &report, works, Cancel::NEVER).unwrap();
+    let graph = JobGraph::new(&job, &report, works, Work::IN_PLACE).unwrap();
     Analysed { job, report, graph }
 }
 
 fn empty_work() -> RankWork {
     let mut work = RankWork::default();
-    for number in 0..3 {
-        let identity = Identity { number: Some(number), ..Identity::of(Role::Kernels) };
+    let core = Role::CollectiveCore;
+    for (number, role) in (0..).zip([Role::Kernels, Role::Kernels, Role::Kernels, core]) {
+        let identity = Identity { number: Some(number), ..Identity::of(role) };
         let queue = WorkQueue { track: TrackId(number), lane: 0, identity, side: MachineSide::Device };
         work.queues.push(queue);
         work.queue_names.push(format!("stream {number}"));
         work.classes.push(WorkClass { queue: number, name: number, layer: NO_LAYER });
     }
-    for (number, name) in (0..).zip(["gemm", "AllReduce half", "AllReduce all"]) {
+    work.classes.push(WorkClass { queue: 3, name: 4, layer: NO_LAYER });
+    for (number, name) in (0..).zip(["gemm", "AllReduce half", "AllReduce all", "ADVANCE", "WAIT_FOR_RANKS"]) {
         work.names.insert(number, name.to_owned());
     }
     work
@@ -113,7 +117,7 @@ impl Simulation<'_> {
     /// A time that varies by a hundredth.
     fn about(&mut self, ps: i64) -> i64 {
         self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        ps + ps * i64::try_from(self.random >> 33).unwrap() % 1_000 / 100_000
+        ps + ps * (i64::try_from(self.random >> 33).unwrap() % 1_000) / 100_000
     }
 
     fn step(&mut self, step: u32) {
@@ -181,9 +185,18 @@ impl Simulation<'_> {
             Cause::SlowNetwork(times) => Some(*times),
             _ => None,
         });
-        let transfer_ps = self.about(TRANSFER_PS * times * network.unwrap_or(1));
+        let slow_part = self.causes.iter().find_map(|cause| match *cause {
+            Cause::SlowPart(rank, times) => Some((rank, times)),
+            _ => None,
+        });
+        let usual_ps = self.about(TRANSFER_PS * times * network.unwrap_or(1));
+        let of_rank = |rank: usize| {
+            slow_part.map(|(slow, times)| if slow == rank { usual_ps * times } else { usual_ps })
+        };
+        let transfer_ps = ranks.iter().filter_map(|rank| of_rank(*rank)).max().unwrap_or(usual_ps);
         let starts: Vec<i64> = ranks.iter().map(|rank| self.now_ps[*rank] + US).collect();
-        let end_ps = starts.iter().max().unwrap() + transfer_ps;
+        let last_ps = *starts.iter().max().unwrap();
+        let end_ps = last_ps + transfer_ps;
         for (&rank, start_ps) in ranks.iter().zip(starts) {
             self.now_ps[rank] = end_ps;
             let lost = Cause::LostCalls(rank, number % LAYERS);
@@ -193,6 +206,10 @@ impl Simulation<'_> {
             let Some(row) = self.node(rank, step, 1 + signature, start_ps, end_ps - start_ps) else {
                 continue;
             };
+            if let Some(own_ps) = of_rank(rank) {
+                self.node(rank, step, 4, start_ps, last_ps - start_ps);
+                self.node(rank, step, 3, last_ps, own_ps);
+            }
             let calls = &mut self.inputs[rank].calls;
             calls.recorded_ps.1 = end_ps;
             let list = &mut calls.calls;

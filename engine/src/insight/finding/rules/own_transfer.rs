@@ -1,0 +1,90 @@
+//! The part of operations that each rank moves itself. Devices with cores for collective
+//! communication record it, and an operation lasts as long as the slowest of these parts.
+
+use rustc_hash::FxHashMap;
+
+use super::super::facts::Facts;
+use crate::base::Covered;
+use crate::insight::RankGraph;
+use crate::model::{Role, WorkNode};
+
+/// The part of a rank is slow if it takes so many times as long as that of any other rank.
+const SLOW_PART: f64 = 1.5;
+
+/// The steps of a rank that moved its own part of an operation.
+#[derive(Debug, Clone)]
+struct OwnPart {
+    /// Position of the rank.
+    rank: u32,
+    own_ps: i64,
+    /// Positions of the nodes.
+    steps: Vec<u32>,
+}
+
+/// An operation that one rank made longer.
+#[derive(Debug, Clone)]
+pub(super) struct SlowPart {
+    /// Position of the operation in the report.
+    pub(super) operation: u32,
+    /// Time in which the rank moved its part, in picoseconds.
+    pub(super) own_ps: i64,
+    /// Time by which this is longer than that of any other rank, in picoseconds.
+    pub(super) longer_ps: i64,
+    /// Positions of the nodes of the rank's part.
+    pub(super) steps: Vec<u32>,
+}
+
+/// For each rank, by its position, the operations that it made longer. Only ranks with more than
+/// half of their operations.
+pub(super) fn slow_parts(facts: &Facts<'_>) -> Vec<(u32, Vec<SlowPart>)> {
+    let mut of_operations: Vec<Vec<OwnPart>> = vec![Vec::new(); facts.report.operations.len()];
+    for (rank, graph) in (0_u32..).zip(&facts.graph.ranks) {
+        add_parts(facts, rank, graph, &mut of_operations);
+    }
+    let mut slow: FxHashMap<u32, Vec<SlowPart>> = FxHashMap::default();
+    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
+    for (operation, parts) in (0_u32..).zip(&mut of_operations) {
+        parts.sort_by_key(|part| std::cmp::Reverse(part.own_ps));
+        parts.iter().for_each(|part| *known.entry(part.rank).or_default() += 1);
+        let [slowest, next, ..] = parts.as_mut_slice() else { continue };
+        if slowest.own_ps as f64 >= SLOW_PART * next.own_ps as f64 {
+            let (own_ps, steps) = (slowest.own_ps, std::mem::take(&mut slowest.steps));
+            let longer_ps = own_ps.saturating_sub(next.own_ps);
+            slow.entry(slowest.rank).or_default().push(SlowPart { operation, own_ps, longer_ps, steps });
+        }
+    }
+    let mut slow: Vec<(u32, Vec<SlowPart>)> =
+        slow.into_iter().filter(|(rank, of)| of.len() * 2 > known[rank]).collect();
+    slow.sort_by_key(|(rank, _)| *rank);
+    slow
+}
+
+/// Adds the parts of a rank. Of operations that run at the same time nobody knows whose steps the
+/// cores execute.
+fn add_parts(facts: &Facts<'_>, rank: u32, graph: &RankGraph, of_operations: &mut [Vec<OwnPart>]) {
+    let is_core = |(_, node): &(u32, &WorkNode)| {
+        let class = graph.classes[node.class as usize];
+        let queue = &graph.work.queues[class.queue as usize];
+        queue.identity.role == Role::CollectiveCore && !class.waits
+    };
+    let mut steps = (0_u32..).zip(&graph.work.nodes).filter(is_core).peekable();
+    let mut ended_ps = i64::MIN;
+    for (at, call) in graph.calls.iter().enumerate() {
+        let node = &graph.work.nodes[call.node as usize];
+        let next = graph.calls.get(at + 1).map(|next| graph.work.nodes[next.node as usize].start_ps);
+        let is_alone = node.start_ps >= ended_ps && next.is_none_or(|next_ps| next_ps >= node.end_ps());
+        ended_ps = ended_ps.max(node.end_ps());
+        let last_ps = facts.report.operations[call.meeting as usize].span.last_ps.max(node.start_ps);
+        while steps.next_if(|(_, step)| step.end_ps() <= last_ps).is_some() {}
+        let mut own = Covered::after(last_ps);
+        let mut own_steps = Vec::new();
+        while let Some((at, step)) = steps.next_if(|(_, step)| step.start_ps < node.end_ps()) {
+            own.add(step.start_ps, step.end_ps().min(node.end_ps()));
+            own_steps.push(at);
+        }
+        if is_alone && own.total_ps() > 0 {
+            let own_ps = i64::try_from(own.total_ps()).unwrap_or(i64::MAX);
+            of_operations[call.meeting as usize].push(OwnPart { rank, own_ps, steps: own_steps });
+        }
+    }
+}
