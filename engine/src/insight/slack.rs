@@ -4,7 +4,9 @@
 //! A source that came before the last one of a point can come later by the difference, and by what
 //! the point itself can. So the slack of all points follows from the end of the run, backwards.
 
-use super::graph::{AwaitedCalls, JobGraph, MeetingCall};
+use rustc_hash::FxHashMap;
+
+use super::graph::{AwaitedCalls, JobGraph, MeetingCall, RankGraph};
 use super::replay::{ReplayObserver, ReplayPoint, observed};
 use super::scenario::Scenario;
 use crate::base::{Result, narrow};
@@ -39,7 +41,65 @@ impl RankSlack {
     }
 }
 
+/// A slice with its slack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SliceSlack {
+    /// Position of the rank.
+    pub rank: u32,
+    /// Position of the node.
+    pub node: u32,
+    /// Its slack in picoseconds.
+    pub slack_ps: i64,
+}
+
+/// The work of a name on all devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NameSlack<'g> {
+    /// The name.
+    pub name: &'g str,
+    /// Number of slices.
+    pub slices: usize,
+    /// Sum of their durations, in picoseconds.
+    pub time_ps: i64,
+    /// The slice with the least slack.
+    pub least: SliceSlack,
+}
+
 impl JobSlack {
+    /// The work of devices, the least slack first.
+    #[must_use]
+    pub fn slices(&self, graph: &JobGraph) -> Vec<SliceSlack> {
+        let of_rank = |(rank, (slack, of)): (u32, (&RankSlack, &RankGraph))| {
+            let recorded = of.device_work().filter(|(_, node)| of.is_recorded(node));
+            let slice = |(node, _)| Some(SliceSlack { rank, node, slack_ps: slack.of(node)? });
+            recorded.filter_map(slice).collect::<Vec<_>>()
+        };
+        let ranks = (0_u32..).zip(self.ranks.iter().zip(&graph.ranks));
+        let mut slices: Vec<SliceSlack> = ranks.flat_map(of_rank).collect();
+        slices.sort_unstable_by_key(|of| (of.slack_ps, of.rank, of.node));
+        slices
+    }
+
+    /// The names of slices, which are in the order of their slack.
+    #[must_use]
+    pub fn by_name<'g>(graph: &'g JobGraph, slices: &[SliceSlack]) -> Vec<NameSlack<'g>> {
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut names: Vec<NameSlack<'g>> = Vec::new();
+        for slice in slices {
+            let rank = &graph.ranks[slice.rank as usize];
+            let node = &rank.work.nodes[slice.node as usize];
+            let name = rank.name(node);
+            let place = *places.entry(name).or_insert_with(|| {
+                names.push(NameSlack { name, slices: 0, time_ps: 0, least: *slice });
+                names.len() - 1
+            });
+            names[place].slices += 1;
+            names[place].time_ps = names[place].time_ps.saturating_add(node.duration_ps);
+        }
+        names.sort_by_key(|of| (of.least.slack_ps, std::cmp::Reverse(of.time_ps)));
+        names
+    }
+
     /// Finds the slack of all work.
     pub fn of(graph: &JobGraph, cancel: Cancel<'_>) -> Result<Self> {
         let mut recorder = SlackRecorder::new(graph);

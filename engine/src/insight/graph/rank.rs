@@ -262,13 +262,16 @@ impl RankGraph {
         self.work.name(self.work.classes[node.class as usize].layer)
     }
 
-    /// The work of devices, without the calls of operations, with the positions of its nodes.
+    /// The work of devices, without the calls of operations and the steps of the cores that execute
+    /// them, with the positions of its nodes.
     pub(in crate::insight) fn device_work(&self) -> impl Iterator<Item = (u32, &WorkNode)> + '_ {
         let mut calls = self.calls.iter().map(|call| call.node).peekable();
         let nodes = (0_u32..).zip(&self.work.nodes);
         nodes.filter(move |(at, node)| {
             let is_call = calls.next_if_eq(at).is_some();
-            !is_call && self.classes[node.class as usize].side == MachineSide::Device
+            let class = self.classes[node.class as usize];
+            let is_step = self.work.queues[class.queue as usize].identity.role == Role::CollectiveCore;
+            !is_call && !is_step && class.side == MachineSide::Device
         })
     }
 
