@@ -43,6 +43,7 @@ impl EvidenceValue {
 pub(super) fn short_name(name: &str) -> String {
     /// Characters that a sentence can hold.
     const LONGEST_NAME: usize = 60;
+    let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
     let parameters = name.find('(').filter(|at| *at > 0).unwrap_or(name.len());
     let name = &name[..parameters];
     match name.char_indices().nth(LONGEST_NAME) {
@@ -135,5 +136,17 @@ impl FindingEvidence {
     #[must_use]
     pub fn about(measure: EvidenceMeasure, of: &str, quantity: EvidenceValue) -> Self {
         Self { measure, of: Some(of.to_owned()), quantity }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_name;
+
+    #[test]
+    fn a_name_is_cut_before_its_parameters() {
+        assert_eq!(short_name("gemm_128x64(float*, int)"), "gemm_128x64");
+        assert_eq!(short_name("void at::native::(anonymous namespace)::cat(int)"), "at::native::cat");
+        assert_eq!(short_name("(unnamed)"), "(unnamed)");
     }
 }
