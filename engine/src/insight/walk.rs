@@ -1,5 +1,7 @@
 //! A walk back in time along the edges: from a piece of work to what it waited for, and on.
 
+use std::collections::BTreeMap;
+
 use super::edge::{EdgeKind, GraphEdge, RankEdges};
 use super::graph::{JobGraph, MeetingCall};
 use crate::base::Result;
@@ -286,5 +288,18 @@ impl CriticalPath {
     #[must_use]
     pub fn length_ps(&self) -> i64 {
         self.span_ps.1.saturating_sub(self.span_ps.0)
+    }
+
+    /// The time of the parts with each key in picoseconds, the longest first. `None` leaves a part
+    /// out.
+    pub fn totals<K: Ord>(&self, key: impl Fn(&PathPart) -> Option<K>) -> Vec<(K, i64)> {
+        let mut sums: BTreeMap<K, i64> = BTreeMap::new();
+        for (key, part) in self.parts.iter().filter_map(|part| Some((key(part)?, part))) {
+            *sums.entry(key).or_default() += part.duration_ps();
+        }
+        let mut totals: Vec<(K, i64)> = sums.into_iter().collect();
+        // Equal times stay in the order of their keys.
+        totals.sort_by_key(|(_, ps)| std::cmp::Reverse(*ps));
+        totals
     }
 }

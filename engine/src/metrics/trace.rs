@@ -7,6 +7,10 @@ use crate::model::{MachineSide, OwnedValue, Role, TrackId, Unit};
 use crate::query::{self, NameTime, Selection, TrackStats};
 use crate::segment::{Bytes, Segment};
 
+/// Name of the metric of the total time, in seconds.
+pub const TOTAL_TIME: &str = "total_time";
+/// Name of the metric of the time of devices, in seconds.
+pub const DEVICE_TIME: &str = "device_time";
 /// The explanation of a name's self time.
 const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them. No \
     time of a thread counts twice.";
@@ -84,11 +88,11 @@ fn totals<B: Bytes>(
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
     let doc = "From the begin of the first slice to the end of the last. Instants and samples outside do not \
         count.";
-    let mut totals = vec![time("total_time", of.total.duration_ps().unsigned_abs(), doc)];
+    let mut totals = vec![time(TOTAL_TIME, of.total.duration_ps().unsigned_abs(), doc)];
     totals.extend(of.device.map(|device| {
         let doc = "From the first to the last slice of all devices: kernels, copies and fills. Shares of \
             devices are taken of this time.";
-        time("device_time", device.duration_ps().unsigned_abs(), doc)
+        time(DEVICE_TIME, device.duration_ps().unsigned_abs(), doc)
     }));
     totals.extend([
         count("slice_count", selection.count, "Slices and instants on all tracks."),

@@ -1,17 +1,18 @@
 //! `nprof critical-path`
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathKind, PathPart};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
 use super::progress::analysing;
+use super::size;
 use crate::analysis::graph::replayable;
 use crate::analysis::on_all_cores;
 use crate::print;
@@ -59,25 +60,17 @@ impl CriticalPathArgs {
     fn document(&self, profile: &Profile, graph: &JobGraph, path: &CriticalPath) -> Value {
         let shown = self.limit.shown(&path.parts);
         let mut document = head(profile, shown.len(), path.parts.len());
-        let sums = |key: &str, of: &dyn Fn(&PathPart) -> Value| {
-            let rows = sums(path, |part| of(part).to_string());
-            let row = |(value, ps): (String, i64)| {
-                let value: Value = serde_json::from_str(&value).unwrap_or_default();
-                json!({key: value, "ps": ps})
-            };
-            rows.into_iter().map(row).collect::<Value>()
-        };
-        let kind = |part: &PathPart| json!(part.kind.name());
-        let rank = |part: &PathPart| json!(graph.ranks[part.rank as usize].rank);
-        let name = |part: &PathPart| json!(name_of(graph, part));
-        let track = |part: &PathPart| json!(track_of(graph, part));
+        let rank = |part: &PathPart| graph.ranks[part.rank as usize].rank;
+        let name = |part: &PathPart| name_of(graph, part);
+        let track = |part: &PathPart| track_of(graph, part);
+        let by_kind = path.totals(|part| Some(part.kind.name()));
         for (key, value) in [
             ("length_ps", json!(path.length_ps())),
             ("start_ps", json!(path.span_ps.0)),
-            ("by_kind", sums("kind", &kind)),
-            ("by_rank", sums("rank", &rank)),
-            ("by_track", sums("track", &track)),
-            ("by_name", sums("name", &name)),
+            ("by_kind", rows("kind", by_kind)),
+            ("by_rank", rows("rank", path.totals(|part| Some(rank(part))))),
+            ("by_track", rows("track", path.totals(|part| Some(track(part))))),
+            ("by_name", rows("name", path.totals(|part| Some(name(part))))),
         ] {
             document.insert(key.to_owned(), value);
         }
@@ -99,19 +92,23 @@ fn name_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
     rank.name(&rank.work.nodes[part.node as usize])
 }
 
-fn track_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
+pub(super) fn track_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
     graph.ranks[part.rank as usize].track_of(part.node)
 }
 
-/// The time of the parts with each key, the longest first.
-fn sums(path: &CriticalPath, key: impl Fn(&PathPart) -> String) -> Vec<(String, i64)> {
-    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
-    for part in &path.parts {
-        *sums.entry(key(part)).or_default() += part.duration_ps();
+/// The name of the work of a part for people. That of a gap is the work behind it.
+pub(super) fn name_of_part(graph: &JobGraph, part: &PathPart) -> String {
+    let name = name_of(graph, part);
+    match part.kind {
+        PathKind::Gap => format!("gap before {name}"),
+        PathKind::Host => format!("host before {name}"),
+        PathKind::Work | PathKind::Transfer | PathKind::Call => name.to_owned(),
     }
-    let mut sums: Vec<(String, i64)> = sums.into_iter().collect();
-    sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    sums
+}
+
+/// Times by a key, as rows of a document.
+fn rows(key: &str, totals: Vec<(impl Serialize, i64)>) -> Value {
+    totals.into_iter().map(|(value, ps)| json!({key: value, "ps": ps})).collect()
 }
 
 /// The length and what it consists of, then ranks and names.
@@ -127,20 +124,19 @@ fn lines(graph: &JobGraph, path: &CriticalPath) -> Vec<String> {
     let kinds: Vec<String> =
         kinds.map(|(ps, kind)| format!("{} {}", with_share(ps), kind.plural())).collect();
     let mut lines = vec![format!("the run takes {}: {}", time(path.length_ps()), kinds.join(", "))];
-    let ranks = sums(path, |part| graph.ranks[part.rank as usize].rank.to_string());
+    let ranks = path.totals(|part| Some(graph.ranks[part.rank as usize].rank));
     if graph.ranks.len() > 1 {
         let first = ranks.iter().take(SHOWN_NAMES);
         let first: Vec<String> = first.map(|(rank, ps)| format!("rank {rank} {}", with_share(*ps))).collect();
         lines.push(format!("on the path: {}", first.join(", ")));
     }
-    let names = sums(path, |part| match part.kind {
-        PathKind::Gap | PathKind::Host => format!("before {}", name_of(graph, part)),
-        _ => name_of(graph, part).to_owned(),
-    });
-    let shown = names.iter().take(SHOWN_NAMES);
-    lines.extend(shown.map(|(name, ps)| format!("{:>18}  {name}", with_share(*ps))));
-    if names.len() > SHOWN_NAMES {
-        lines.push(format!("{} more names; --output-format json has all parts", names.len() - SHOWN_NAMES));
+    let names = path.totals(|part| Some(name_of_part(graph, part)));
+    let (shown, rest) = names.split_at(names.len().min(SHOWN_NAMES));
+    lines.extend(shown.iter().map(|(name, ps)| format!("{:>18}  {name}", with_share(*ps))));
+    if !rest.is_empty() {
+        let others = size::counted(rest.len() as u64, "other name");
+        let ps = rest.iter().map(|(_, ps)| ps).sum();
+        lines.push(format!("{:>18}  {others}; --output-format json lists all names", with_share(ps)));
     }
     lines
 }

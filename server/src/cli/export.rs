@@ -36,7 +36,7 @@ pub(super) struct ExportArgs {
     #[arg(
         long,
         visible_alias = "output-format",
-        value_parser = format_parser(""),
+        value_parser = format_parser(),
         ignore_case = true,
         default_value = "json"
     )]

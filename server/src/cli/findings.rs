@@ -97,7 +97,11 @@ impl FindingsArgs {
 }
 
 /// The facts with the steps of the first rank that has some.
-fn with_steps<'g>(facts: Facts<'g>, profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Facts<'g>> {
+pub(super) fn with_steps<'g>(
+    facts: Facts<'g>,
+    profile: &Profile,
+    cancel: Cancel<'_>,
+) -> anyhow::Result<Facts<'g>> {
     for file in &profile.manifest.ranks {
         for of in regions_of(profile, &[file], cancel)? {
             if let Ok(steps) = &of.regions.steps {

@@ -49,11 +49,9 @@ impl ChoiceArgs {
     }
 }
 
-/// Reads the key of a format. `prefix` is a part of the key that the user leaves out; keys without
-/// it are no values.
-pub(super) fn format_parser(prefix: &'static str) -> impl TypedValueParser<Value = &'static Export> {
-    PossibleValuesParser::new(values(prefix))
-        .try_map(move |word| find(&format!("{prefix}{word}")).ok_or("this is no format"))
+/// Reads the key of a format.
+pub(super) fn format_parser() -> impl TypedValueParser<Value = &'static Export> {
+    PossibleValuesParser::new(values()).try_map(|word| find(&word).ok_or("this is no format"))
 }
 
 /// A format, or `None` for the store.
@@ -63,11 +61,9 @@ pub(super) struct FormatChoice(pub Option<&'static Export>);
 /// Reads the key of a format, or `db`.
 pub(super) fn target_parser() -> impl TypedValueParser<Value = FormatChoice> {
     let store = PossibleValue::new("db").help("Into the store, to be looked at in a browser");
-    PossibleValuesParser::new(std::iter::once(store).chain(values(""))).map(|word| FormatChoice(find(&word)))
+    PossibleValuesParser::new(std::iter::once(store).chain(values())).map(|word| FormatChoice(find(&word)))
 }
 
-fn values(prefix: &'static str) -> impl Iterator<Item = PossibleValue> {
-    let value =
-        move |export: &Export| Some(PossibleValue::new(export.key.strip_prefix(prefix)?).help(export.doc));
-    EXPORTS.iter().filter_map(value)
+fn values() -> impl Iterator<Item = PossibleValue> {
+    EXPORTS.iter().map(|export| PossibleValue::new(export.key).help(export.doc))
 }

@@ -25,6 +25,7 @@ mod limit;
 mod list;
 mod lost_input;
 mod man;
+mod overview;
 mod part;
 mod probe;
 mod progress;

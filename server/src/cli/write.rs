@@ -141,6 +141,31 @@ pub(super) fn write_stored(
     finish(written, &meter, &said)
 }
 
+/// Writes an answer about a profile of the store: the text that `answer` makes. The warnings of the
+/// profile go to standard error.
+pub(super) fn write_answer(
+    store: &Store,
+    profile: &Profile,
+    path: &Path,
+    out: &mut dyn Write,
+    answer: impl FnOnce(Cancel<'_>) -> anyhow::Result<Vec<u8>>,
+) -> anyhow::Result<()> {
+    let meter = Meter::default();
+    let mut said = Vec::new();
+    warn::tell(profile, &mut said)?;
+    let mut outputs = Outputs::new(out, &meter, store);
+    let written = watched(&meter, || {
+        let is_cancelled = || meter.is_cancelled();
+        outputs.place(path)?;
+        meter.begin(Stage::Analysing, 0);
+        let text = answer(Cancel::when(&is_cancelled))?;
+        meter.begin(Stage::Exporting, 0);
+        let written = outputs.write(path, |out| Ok::<_, anyhow::Error>(out.write_all(&text)?))?;
+        Ok::<_, anyhow::Error>(written.into_iter().collect())
+    });
+    finish(written, &meter, &said)
+}
+
 /// Prints warnings and file names after the progress bar has been removed.
 fn finish(written: anyhow::Result<Vec<Written>>, meter: &Meter, said: &[u8]) -> anyhow::Result<()> {
     let mut err = io::stderr().lock();

@@ -12,7 +12,7 @@ pub mod perfetto;
 mod prepared_export;
 mod ranks;
 pub mod requested_part;
-mod summary;
+pub mod summary;
 pub mod table;
 pub mod track_pattern;
 pub(crate) mod tracks;

@@ -40,7 +40,7 @@ pub fn prepare_text<'a>(
 ) -> Result<PreparedExport<'a>, ExportError> {
     // Scripts read the text of neuron-profile as lines of a name and a value.
     let is_plain = imitated_tool(&of.profile.manifest.source) == Some(Tool::NeuronProfile);
-    let ranks = of_ranks(of, Summary::clone, work)?;
+    let ranks = summaries(of, work)?;
     Ok(PreparedExport::new(move |out| {
         for (at, (rank, summary)) in ranks.iter().enumerate() {
             if ranks.len() > 1 {
@@ -104,32 +104,35 @@ pub fn prepare_json<'a>(
     _: &'a ExportChoices,
     work: Work<'_>,
 ) -> Result<PreparedExport<'a>, ExportError> {
-    let mut all = Map::new();
-    for (rank, metrics) in of_ranks(of, metrics, work)? {
-        // Ranks of the same input have the same id. The rank's number keeps them apart.
-        let key = if all.contains_key(&rank.id) {
-            format!("{}_rank_{}", rank.id, rank.rank)
-        } else {
-            rank.id.clone()
-        };
-        all.insert(key, Json::Object(metrics));
-    }
+    let all = by_rank(&summaries(of, work)?);
     Ok(PreparedExport::new(move |out| {
         serde_json::to_writer_pretty(&mut *out, &all).map_err(io::Error::from)?;
         Ok(writeln!(out)?)
     }))
 }
 
-/// Each rank with what is taken from its summary.
-fn of_ranks<'a, T>(
-    of: RanksOf<'a>,
-    taken: fn(&Summary) -> T,
-    work: Work<'_>,
-) -> Result<Vec<(&'a RankFile, T)>, ExportError> {
+/// The metrics of each rank under its id.
+#[must_use]
+pub fn by_rank(ranks: &[(&RankFile, Summary)]) -> Map<String, Json> {
+    let mut all = Map::new();
+    for (rank, summary) in ranks {
+        // Ranks of the same input have the same id. The rank's number keeps them apart.
+        let key = if all.contains_key(&rank.id) {
+            format!("{}_rank_{}", rank.id, rank.rank)
+        } else {
+            rank.id.clone()
+        };
+        all.insert(key, Json::Object(metrics(summary)));
+    }
+    all
+}
+
+/// Each rank with its metrics.
+pub fn summaries<'a>(of: RanksOf<'a>, work: Work<'_>) -> Result<Vec<(&'a RankFile, Summary)>, ExportError> {
     let measured = of.each().map(|opened| {
         let opened = opened?;
         let rank = opened.rank;
-        opened.read(|segment| Ok((rank, taken(&summary_of(opened.place(), segment, work)?))))
+        opened.read(|segment| Ok((rank, summary_of(opened.place(), segment, work)?)))
     });
     measured.collect()
 }

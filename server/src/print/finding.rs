@@ -106,7 +106,8 @@ pub fn lines(of: &[RuleVerdict], length_ps: i64, limit: RowLimit) -> Vec<String>
 }
 
 /// The answer in a sentence.
-fn answer(found: &[&Finding], length_ps: i64) -> String {
+#[must_use]
+pub fn answer(found: &[&Finding], length_ps: i64) -> String {
     let saving = |one: &Finding| one.saved_ps().unwrap_or(0);
     let costly = found.iter().filter(|one| saving(one) > 0).count();
     let Some(first) = found.first().filter(|_| costly > 0) else {

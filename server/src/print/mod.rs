@@ -5,7 +5,9 @@
 pub mod bracket;
 pub mod csv;
 pub mod finding;
+pub mod fit;
 pub mod json;
+pub mod metric;
 pub mod number;
 pub mod row_limit;
 pub mod text;

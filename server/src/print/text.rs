@@ -1,5 +1,6 @@
 //! Tables as aligned text, with units.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use indicatif::HumanCount;
@@ -7,7 +8,7 @@ use nprof_engine::base::time::{short_duration, three_digits};
 use nprof_engine::model::{FieldSpec, OwnedValue, Unit};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::terminal::cell as shown;
+use crate::terminal::{cell as shown, visible};
 
 /// The heading of a field.
 pub(super) fn heading(field: &FieldSpec) -> String {
@@ -77,6 +78,17 @@ pub(crate) enum Align {
     Left,
     /// Numbers, on the right.
     Right,
+}
+
+/// Width of a line of prose.
+pub(crate) const LINE_WIDTH: usize = 100;
+
+/// A text in lines of at most [`LINE_WIDTH`] columns, the first of which begins with `first`.
+/// Characters that a terminal would act on are shown as escapes.
+pub(crate) fn wrapped(text: &str, first: &str, rest: &str) -> Vec<String> {
+    let text = visible(text);
+    let options = textwrap::Options::new(LINE_WIDTH).initial_indent(first).subsequent_indent(rest);
+    textwrap::wrap(&text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 /// Longest cell that is shown in full.

@@ -41,7 +41,7 @@ fn another_node_becomes_further_ranks_of_the_same_profile() {
     let dir = tempfile::tempdir().unwrap();
     let store = job(dir.path());
     succeed(&store, &["clock", "job", "--rank", "1", "--offset", "3us"]);
-    succeed(&store, &["summary", "job"]);
+    succeed(&store, &["summary", "job", "--all"]);
     let before = profile(&store);
     let node = dir.path().join("node1");
     trace(dir.path(), "node1/rank_0.json", 1_000_002_000, "c");

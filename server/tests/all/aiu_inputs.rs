@@ -20,12 +20,12 @@ fn kernels() -> String {
     format!("[{}]", (0..6).map(kernel).collect::<Vec<String>>().join(","))
 }
 
-/// Ingests a file, and returns the summary of its profile.
+/// Ingests a file, and returns the metrics of its profile.
 fn summary(dir: &Path, name: &str, args: &[&str]) -> String {
     let (store, path) = (dir.join("store"), dir.join(name));
     let all = [&["ingest", path.to_str().unwrap(), "--db-bucket", "a", "--force"], args].concat();
     succeed(&store, &all);
-    succeed(&store, &["summary", "a"])
+    succeed(&store, &["export", "a", "--format", "summary-text"])
 }
 
 /// The words of the line that begins with a word, below a heading.

@@ -401,7 +401,7 @@ fn numbers_of_a_device_have_names_that_the_page_words() {
     fs::write(&path, pytorch(0)).unwrap();
     fs::write(&log, LOG).unwrap();
     succeed(&store, &["ingest", &path, "-c", &log, "--db-bucket", "a"]);
-    let summary = succeed(&store, &["summary", "a"]);
+    let summary = succeed(&store, &["export", "a", "--format", "summary-text"]);
     for device in 0..2 {
         let name = format!("device_{device}_kernel_time ");
         assert!(summary.lines().any(|line| line.starts_with(&name)), "{summary}");

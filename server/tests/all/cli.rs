@@ -56,7 +56,7 @@ fn ingest_list_summary_remove() {
     let summary: serde_json::Value =
         serde_json::from_str(&succeed(&store, &["summary", "my-run", "--output-format", "json"])).unwrap();
     assert!(summary[&id]["slice_count"].is_number(), "{summary}");
-    assert!(succeed(&store, &["summary", &id]).lines().any(|line| line.starts_with("slice_count ")));
+    assert!(succeed(&store, &["summary", &id, "--all"]).contains("\n  slice_count "));
     assert!(fail(&store, &["summary", "my-run", "--rank", "4"], 1).contains("no rank 4"));
     let segment = store.join("profiles").join(&id).join("rank_0.nseg");
     let anatomy = succeed(&store, &["inspect", segment.to_str().unwrap()]);
@@ -176,7 +176,7 @@ fn several_files_are_ranks() {
         run(&store, &["view", "-d", session.to_str().unwrap(), "--ingest-only", "--db-bucket", "job"]);
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && err.contains("rank 4 is taken"), "{err}");
-    let summary = succeed(&store, &["summary", "job"]);
+    let summary = succeed(&store, &["summary", "job", "--all"]);
     let ranks: Vec<&str> =
         summary.lines().filter(|line| line.starts_with("rank ")).map(|line| &line[..6]).collect();
     assert_eq!(ranks, ["rank 0", "rank 2", "rank 4"]);

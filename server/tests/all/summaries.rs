@@ -1,15 +1,18 @@
-//! The summary of a rank is computed once and stored next to its segment.
+//! The summary of a rank is computed once and stored next to its segment, and `nprof summary` tells
+//! a run on one screen.
 
 use std::fs;
 use std::path::PathBuf;
 
 use nprof_engine::base::Error;
+use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::{CallerThread, Cancel, Work};
 use nprof_engine::native::SegmentFile;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
 use nprof_server::store::Store;
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::{fail, stage, succeed};
 use crate::stage::{Stage, segment_path};
@@ -68,7 +71,7 @@ fn verify_and_rm_know_the_kept_summary() {
     let (dir, trace) = stage();
     let store = dir.path().join("store");
     succeed(&store, &["ingest", &trace, "--db-bucket", "small"]);
-    let text = succeed(&store, &["summary", "small"]);
+    let text = succeed(&store, &["summary", "small", "--all"]);
     let list: Value = serde_json::from_str(&succeed(&store, &["list", "--json"])).unwrap();
     let profile = store.join("profiles").join(list["profiles"][0]["id"].as_str().unwrap());
     let path = profile.join("rank_0.summary");
@@ -79,12 +82,12 @@ fn verify_and_rm_know_the_kept_summary() {
     fs::write(&path, &bytes).unwrap();
     let said = fail(&store, &["verify"], 1);
     assert!(said.contains("in kept summaries only") && !said.contains("--force"), "{said}");
-    assert_eq!(succeed(&store, &["summary", "small"]), text);
+    assert_eq!(succeed(&store, &["summary", "small", "--all"]), text);
     succeed(&store, &["verify"]);
     // A new segment has no old summary.
     succeed(&store, &["ingest", &trace, "--force"]);
     assert!(!path.exists());
-    succeed(&store, &["summary", "small"]);
+    succeed(&store, &["summary", "small", "--all"]);
     succeed(&store, &["rm", "small"]);
     assert!(!profile.exists());
 }
@@ -103,4 +106,120 @@ fn a_summary_that_nobody_waits_for_ends() {
         assert_eq!(answer::summary(RankView::of(&segment), 0, ended).unwrap_err(), Error::Cancelled);
         assert!(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE).is_ok());
     }
+}
+
+/// Lines of a screen, and columns of a line.
+const SCREEN: (usize, usize) = (40, 100);
+
+#[track_caller]
+fn check_screen(text: &str) {
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() <= SCREEN.0, "{} lines\n{text}", lines.len());
+    for line in lines {
+        assert!(line.width() <= SCREEN.1 && line == line.trim_end(), "{line:?}\n{text}");
+    }
+}
+
+#[test]
+fn a_run_is_told_on_one_screen() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["demo", "--ingest-only", "--ranks", "2", "--events", "20000", "--db-bucket", "run"]);
+    let text = succeed(&store, &["summary", "run"]);
+    check_screen(&text);
+    let path: Value =
+        serde_json::from_str(&succeed(&store, &["critical-path", "run", "--output-format", "json"])).unwrap();
+    let time = |ps: &Value| short_duration(ps.as_f64().unwrap());
+    assert!(text.contains(&format!("\nthe run takes {},", time(&path["length_ps"]))), "{text}");
+    for key in ["by_kind", "by_rank", "by_track"] {
+        assert!(text.contains(&format!(" {} (", time(&path[key][0]["ps"]))), "{key}: {text}");
+    }
+    let findings: Value =
+        serde_json::from_str(&succeed(&store, &["findings", "run", "--output-format", "json"])).unwrap();
+    let all = findings["findings"].as_array().unwrap().iter().filter(|one| one["state"] == "found");
+    let worst = all.max_by_key(|one| one["saving_ps"]["middle"].as_i64()).unwrap();
+    assert!(text.contains(&format!(" {}: ", worst["rule"].as_str().unwrap())), "{worst} {text}");
+    let recorded = succeed(&store, &["findings", "run"]).lines().last().unwrap().to_owned();
+    assert!(recorded.starts_with("recorded: ") && text.contains(&recorded), "{recorded} {text}");
+}
+
+#[test]
+fn the_times_of_the_screen_add_up_to_the_run() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["demo", "--ingest-only", "--ranks", "1", "--events", "20000", "--db-bucket", "run"]);
+    let text = succeed(&store, &["summary", "run"]);
+    let rows = text.lines().take_while(|line| *line != "FINDINGS").filter_map(|line| {
+        let (share, _) = line.strip_prefix("  ")?.split_once(" %)  ")?;
+        share.rsplit_once('(')?.1.parse::<f64>().ok()
+    });
+    let shares: Vec<f64> = rows.collect();
+    assert!(shares.len() > 3 && (shares.iter().sum::<f64>() - 100.0).abs() < 1.0, "{shares:?} {text}");
+}
+
+#[test]
+fn a_profile_without_work_shows_what_there_is() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let trace = dir.path().join("counter.json");
+    fs::write(
+        &trace,
+        r#"[{"ph":"C","pid":1,"ts":0,"name":"load","args":{"v":1}},
+        {"ph":"C","pid":1,"ts":2000,"name":"load","args":{"v":3}}]"#,
+    )
+    .unwrap();
+    succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "load"]);
+    let text = succeed(&store, &["summary", "load"]);
+    check_screen(&text);
+    assert!(text.contains("\nthe recording takes 2.00 ms,"), "{text}");
+    assert!(text.contains("no critical path and no findings: the profile has no work: "), "{text}");
+    assert!(text.contains("\n  sample_count "), "{text}");
+}
+
+#[test]
+fn long_names_are_cut_where_they_differ() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let trace = dir.path().join("long.json");
+    let name = |end: &str| format!("void kernel<{}>({end})", "std::array<float, 4>, ".repeat(9));
+    let kernel = |at: usize, end: &str| {
+        let name = name(end);
+        format!(
+            r#"{{"ph":"X","cat":"kernel","pid":1,"tid":7,"ts":{at}0,"dur":9,"name":"{name}","args":{{"stream":7,"device":0}}}}"#
+        )
+    };
+    let events = [kernel(1, "Add"), kernel(2, "Mul"), kernel(3, "Max")].join(",");
+    fs::write(&trace, format!("[{events}]")).unwrap();
+    succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "long"]);
+    for args in [&["summary", "long"][..], &["summary", "long", "--all"]] {
+        let text = succeed(&store, args);
+        for end in ["Add", "Mul", "Max"] {
+            let is_row = |line: &&str| line.contains("  void kernel<") && line.contains(&format!("{end})"));
+            assert_eq!(text.lines().filter(is_row).count(), 1, "{end}: {text}");
+        }
+        assert!(text.lines().all(|line| line.width() <= SCREEN.1), "{text}");
+    }
+    let text = succeed(&store, &["summary", "long", "--output-format", "json"]);
+    assert!(text.contains(&name("Mul")), "JSON has whole names");
+}
+
+#[test]
+fn metrics_have_units_and_json_their_exact_values() {
+    let (dir, trace) = stage();
+    let store = dir.path().join("store");
+    succeed(&store, &["ingest", &trace, "--db-bucket", "small"]);
+    let json: Value =
+        serde_json::from_str(&succeed(&store, &["summary", "small", "--output-format", "json"])).unwrap();
+    let rank = json.as_object().unwrap().iter().find(|(key, _)| key.starts_with("n_")).unwrap().1;
+    let total_s = rank["total_time"].as_f64().unwrap();
+    assert_eq!((&json["unit"], &json["units"]["total_time"]), (&"s".into(), &"s".into()));
+    assert_eq!(json["scope"]["profile"], "small");
+    assert_eq!((&json["shown"], &json["version"]), (&json["total"], &1.into()));
+    let text = succeed(&store, &["summary", "small", "--all"]);
+    let time = short_duration(total_s * 1e12);
+    let line = text.lines().find(|line| line.starts_with("  total_time ")).unwrap();
+    assert!(line.ends_with(&format!(" {time}")), "{line}");
+    assert_eq!(succeed(&store, &["summary", "small", "--rank", "0"]), text);
+    let of_rank = succeed(&store, &["summary", "small", "--rank", "0", "--output-format", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&of_rank).unwrap()["scope"]["rank"], 0);
 }

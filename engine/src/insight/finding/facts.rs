@@ -99,6 +99,12 @@ impl<'g> Facts<'g> {
         self.saving(&Scenario::with_changes(changes))
     }
 
+    /// The critical path of the run.
+    #[must_use]
+    pub fn path(&self) -> &CriticalPath {
+        &self.path
+    }
+
     /// Length of the run in picoseconds.
     #[must_use]
     pub fn length_ps(&self) -> i64 {
