@@ -9,6 +9,7 @@ pub mod edge;
 #[cfg(test)]
 mod edge_tests;
 pub mod edit;
+pub mod energy;
 pub mod finding;
 pub mod graph;
 mod median_rank;

@@ -13,13 +13,14 @@ pub mod job;
 pub mod kineto;
 mod metric_groups;
 pub mod neuron;
+mod power;
 mod rows;
 mod work_reader;
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::metrics::{MetricGroup, trace};
-use crate::model::{RankCalls, RankWork, TrackId, WorkMark};
+use crate::model::{PowerCounter, RankCalls, RankWork, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -51,6 +52,8 @@ struct Maker<B> {
     work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
     /// The line of source of a row; see [`source_line`].
     source: fn(&Segment<B>, u32) -> Result<Option<String>>,
+    /// The counters of power of a rank; see [`power`].
+    power: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<PowerCounter>>,
     /// The marks of a rank; see [`marks`].
     marks: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<WorkMark>>,
     /// The limits of a track; see [`limits`].
@@ -127,6 +130,7 @@ impl<B: Bytes> Maker<B> {
             host: |_, _| Ok(None),
             work: kineto::work::read,
             source: |_, _| Ok(None),
+            power: power::read,
             marks: kineto::marks::read,
             limits: |_, _, _, _| Ok(None),
         }
@@ -167,6 +171,11 @@ pub fn host_work<B: Bytes>(segment: &Segment<B>, calls: &[u32], cancel: Cancel<'
 /// The file and line of source that a row of a rank comes from, if its trace states them.
 pub fn source_line<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
     makers!(function_of_maker, source, segment: B)(segment, row)
+}
+
+/// The counters of power of a rank. Empty if its trace has none.
+pub fn power<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<PowerCounter>> {
+    makers!(function_of_maker, power, segment: B)(segment, cancel)
 }
 
 /// The marks that the program of a rank drew over its work, by start. Empty if it drew none.

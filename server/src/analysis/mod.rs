@@ -2,6 +2,7 @@
 //! opens the segments.
 
 pub mod condition;
+pub mod energy;
 pub mod graph;
 pub mod job_segment;
 pub mod json;

@@ -13,6 +13,8 @@ mod completions;
 mod critical_path;
 mod demo;
 mod demo_truth;
+mod energy;
+mod energy_lines;
 mod export;
 mod failed_condition;
 mod finding_condition;
@@ -27,6 +29,7 @@ mod lost_input;
 mod man;
 mod overview;
 mod part;
+mod price;
 mod probe;
 mod progress;
 mod rank_lines;
@@ -109,6 +112,7 @@ enum Command {
     CriticalPath(critical_path::CriticalPathArgs),
     Whatif(whatif::WhatifArgs),
     Regions(regions::RegionsArgs),
+    Energy(energy::EnergyArgs),
     Summary(summary::SummaryArgs),
     Table(table::TableArgs),
     Export(export::ExportArgs),
@@ -197,6 +201,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::CriticalPath(args) => args.run(place, out),
         Command::Whatif(args) => args.run(place, out),
         Command::Regions(args) => args.run(place, out),
+        Command::Energy(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),

@@ -28,6 +28,7 @@ mod csv;
 mod damage;
 mod device_waits;
 mod downloads;
+mod energy;
 mod explanations;
 mod exports;
 mod faults;

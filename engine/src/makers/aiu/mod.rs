@@ -4,6 +4,7 @@ mod class;
 pub mod collectives;
 pub mod metrics;
 mod phase;
+mod power;
 pub mod schema;
 mod sync;
 mod tracks;
@@ -24,7 +25,13 @@ pub const SOURCE: &str = "aiu";
 pub(super) const FACTS: MakerFacts = MakerFacts { heading: schema::heading_of, ..MakerFacts::any(SOURCE) };
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker { metrics: metrics::groups, calls: collectives::read, work: work::read, ..Maker::any() }
+    Maker {
+        metrics: metrics::groups,
+        calls: collectives::read,
+        work: work::read,
+        power: power::read,
+        ..Maker::any()
+    }
 }
 
 /// Frequency of the cores in megahertz, unless stated: the peak that ideal cycles count at.
