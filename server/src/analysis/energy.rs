@@ -1,17 +1,16 @@
 //! The energy of a profile: the power of each rank, and what its device did meanwhile.
 
 use nprof_engine::base::{ClockFit, Error, Interval, Time};
-use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::exec::Cancel;
 use nprof_engine::insight::energy::{PartTotals, RankActivity, RankPower, by_region};
 use nprof_engine::insight::region::RegionKind;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges};
 use nprof_engine::makers::power;
 use nprof_engine::model::PowerCounter;
-use nprof_engine::native::AllCores;
 
 use super::graph::replayable;
 use super::regions::regions_of;
-use super::{AnalysisError, of_segment};
+use super::{AnalysisError, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
 
 /// The energy of a profile, and the time of its run.
@@ -84,7 +83,7 @@ impl RunEnergy {
     ) -> Result<Self, AnalysisError> {
         let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
         let of = replayable(profile, cancel)?;
-        let edges = JobEdges::of(&of.graph, cancel).map_err(failed)?;
+        let edges = JobEdges::of(&of.graph, on_all_cores(cancel)).map_err(failed)?;
         let (start_ps, end_ps) = CriticalPath::of(&edges).span_ps;
         let run = Interval::new(start_ps, end_ps);
         let wanted =
@@ -106,7 +105,7 @@ impl RunEnergy {
             });
             Ok(RankEnergy { rank: file.rank, names: activity.names, time, energy })
         };
-        let work = Work { exec: &AllCores, cancel };
+        let work = on_all_cores(cancel);
         let ranks = work.gather(wanted.len(), |at| Ok(one(wanted[at]))).map_err(failed)?;
         let ranks = ranks.into_iter().collect::<Result<Vec<_>, AnalysisError>>()?;
         let all = nprof_engine::base::narrow(of.analysed.job.ranks.len());

@@ -5,6 +5,7 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::slack::JobSlack;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
 use super::progress::analysing;
-use super::size;
+use super::{size, slack};
 use crate::analysis::graph::replayable;
 use crate::analysis::on_all_cores;
 use crate::print;
@@ -23,6 +24,7 @@ use crate::store::Profile;
 const EXAMPLES: &str = "\
 Examples:
   nprof critical-path run-7                  the work that made the run as long as it is
+  nprof critical-path run-7 --slack          by how much work off the path could take longer
   nprof critical-path run-7 --limit all --output-format json | jq '.by_rank'";
 
 /// Names that the text lists.
@@ -34,7 +36,11 @@ const SHOWN_NAMES: usize = 10;
 pub(super) struct CriticalPathArgs {
     /// Name or id of a profile, as `nprof list` shows it
     profile: String,
-    /// Most parts of the path, or `all`
+    /// List the work of devices by its slack, the least first: the time by which it could take longer
+    /// before the run does
+    #[arg(long)]
+    slack: bool,
+    /// Most parts of the path, or most slices with --slack, or `all`
     #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
     /// As text or JSON
@@ -45,6 +51,9 @@ pub(super) struct CriticalPathArgs {
 impl CriticalPathArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
+        if self.slack {
+            return self.write_slack(&profile, out);
+        }
         let (graph, path) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
             let path = CriticalPath::of(&JobEdges::of(&of.graph, on_all_cores(cancel))?);
@@ -53,6 +62,21 @@ impl CriticalPathArgs {
         match self.output_format {
             AnswerFormat::Json => print::json::document(&self.document(&profile, &graph, &path), out)?,
             AnswerFormat::Text => print::lines(lines(&graph, &path), out)?,
+        }
+        Ok(())
+    }
+
+    fn write_slack(&self, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
+        let (graph, slack) = analysing(|cancel| {
+            let of = with_work(replayable(profile, cancel)?)?;
+            let slack = JobSlack::of(&of.graph, cancel)?;
+            Ok::<_, anyhow::Error>((of.graph, slack))
+        })?;
+        match self.output_format {
+            AnswerFormat::Json => {
+                print::json::document(&slack::document(profile, &graph, &slack, self.limit), out)?;
+            }
+            AnswerFormat::Text => print::lines(slack::lines(&graph, &slack), out)?,
         }
         Ok(())
     }

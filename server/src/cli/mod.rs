@@ -39,6 +39,7 @@ mod regions;
 mod rm;
 mod serve;
 mod size;
+mod slack;
 mod summary;
 mod table;
 mod terms;

@@ -15,6 +15,7 @@ use super::findings::with_steps;
 use super::overview::{RunOverview, without_work};
 use super::write::{STANDARD_OUTPUT, stored, write_answer};
 use crate::analysis::graph::replayable;
+use crate::analysis::on_all_cores;
 use crate::export::RanksOf;
 use crate::export::requested_part::rank_of;
 use crate::export::summary::{by_rank, summaries};
@@ -90,7 +91,7 @@ fn screen(profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Vec<String>> 
         let reason = with_work(of).err().map(|error| error.to_string()).unwrap_or_default();
         return Ok(without_work(profile, &reason, summaries(first, work)?.first()));
     }
-    let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, cancel)?;
+    let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, on_all_cores(cancel))?;
     let facts = if facts.lacks_steps() { with_steps(facts, profile, cancel)? } else { facts };
     let verdicts = findings(&facts)?;
     let overview = RunOverview {
