@@ -61,8 +61,12 @@ pub struct NameSlack<'g> {
     pub slices: usize,
     /// Sum of their durations, in picoseconds.
     pub time_ps: i64,
+    /// The part of it without slack, in picoseconds.
+    pub tight_ps: i64,
     /// The slice with the least slack.
     pub least: SliceSlack,
+    /// Slack of the median slice, in picoseconds.
+    pub median_ps: i64,
 }
 
 impl JobSlack {
@@ -80,23 +84,35 @@ impl JobSlack {
         slices
     }
 
-    /// The names of slices, which are in the order of their slack.
+    /// The names of slices, which are in the order of their slack: those with the most time without
+    /// slack first, then those with the least slack.
     #[must_use]
     pub fn by_name<'g>(graph: &'g JobGraph, slices: &[SliceSlack]) -> Vec<NameSlack<'g>> {
         let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         let mut names: Vec<NameSlack<'g>> = Vec::new();
+        let mut all_ps: Vec<Vec<i64>> = Vec::new();
         for slice in slices {
             let rank = &graph.ranks[slice.rank as usize];
             let node = &rank.work.nodes[slice.node as usize];
             let name = rank.name(node);
             let place = *places.entry(name).or_insert_with(|| {
-                names.push(NameSlack { name, slices: 0, time_ps: 0, least: *slice });
+                names.push(NameSlack { name, slices: 0, time_ps: 0, tight_ps: 0, least: *slice, median_ps: 0 });
+                all_ps.push(Vec::new());
                 names.len() - 1
             });
-            names[place].slices += 1;
-            names[place].time_ps = names[place].time_ps.saturating_add(node.duration_ps);
+            let of = &mut names[place];
+            of.slices += 1;
+            of.time_ps = of.time_ps.saturating_add(node.duration_ps);
+            if slice.slack_ps == 0 {
+                of.tight_ps = of.tight_ps.saturating_add(node.duration_ps);
+            }
+            all_ps[place].push(slice.slack_ps);
         }
-        names.sort_by_key(|of| (of.least.slack_ps, std::cmp::Reverse(of.time_ps)));
+        // Slices come in the order of their slack.
+        for (of, all_ps) in names.iter_mut().zip(all_ps) {
+            of.median_ps = all_ps[all_ps.len() / 2];
+        }
+        names.sort_by_key(|of| (std::cmp::Reverse(of.tight_ps), of.median_ps, std::cmp::Reverse(of.time_ps)));
         names
     }
 

@@ -15,7 +15,7 @@ use crate::store::Profile;
 /// Names that the text lists.
 const SHOWN_NAMES: usize = 20;
 /// Columns of a name: a line has a hundred.
-const NAME_WIDTH: usize = 79;
+const NAME_WIDTH: usize = 65;
 
 /// The answer as JSON: each name with its least slack, then slices.
 pub(super) fn document(profile: &Profile, graph: &JobGraph, slack: &JobSlack, limit: RowLimit) -> Value {
@@ -34,7 +34,8 @@ pub(super) fn document(profile: &Profile, graph: &JobGraph, slack: &JobSlack, li
     let name = |of: &NameSlack<'_>| {
         let rank = &graph.ranks[of.least.rank as usize];
         json!({
-            "name": of.name, "slices": of.slices, "ps": of.time_ps, "slack_ps": of.least.slack_ps,
+            "name": of.name, "slices": of.slices, "ps": of.time_ps, "ps_without_slack": of.tight_ps,
+            "slack_ps": of.least.slack_ps, "median_slack_ps": of.median_ps,
             "rank": rank.rank, "row": rank.row_of(of.least.node),
         })
     };
@@ -44,7 +45,7 @@ pub(super) fn document(profile: &Profile, graph: &JobGraph, slack: &JobSlack, li
     Value::Object(document)
 }
 
-/// The part of the work without slack, then the names, the least slack first.
+/// The part of the work without slack, then the names, those with the most time without it first.
 pub(super) fn lines(graph: &JobGraph, slack: &JobSlack) -> Vec<String> {
     let all = slack.slices(graph);
     let time = |ps: i64| short_duration(ps as f64);
@@ -62,12 +63,12 @@ pub(super) fn lines(graph: &JobGraph, slack: &JobSlack) -> Vec<String> {
     )];
     let names = JobSlack::by_name(graph, &all);
     if !names.is_empty() {
-        lines.push(format!("{:>9} {:>9}  name", "slack", "time"));
+        lines.push(format!("{:>9} {:>9} {:>13}  name", "time", "no slack", "median slack"));
     }
     let (shown, rest) = names.split_at(names.len().min(SHOWN_NAMES));
     let texts: Vec<&str> = shown.iter().map(|of| of.name).collect();
     let line = |(of, name): (&NameSlack<'_>, String)| {
-        format!("{:>9} {:>9}  {name}", time(of.least.slack_ps), time(of.time_ps))
+        format!("{:>9} {:>9} {:>13}  {name}", time(of.time_ps), time(of.tight_ps), time(of.median_ps))
     };
     lines.extend(shown.iter().zip(fitted(&texts, NAME_WIDTH)).map(line));
     if !rest.is_empty() {

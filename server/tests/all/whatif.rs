@@ -96,6 +96,17 @@ fn path_and_waits_lead_to_the_late_rank() {
     assert_eq!(length, ps(&prediction(&of, &["bandwidth=1"])["recorded_ps"]));
     let first = &path["by_rank"][0];
     assert!(first["rank"] == slow || first["ps"].as_f64().unwrap() > 0.3 * length, "{first}");
+    let slack = ["critical-path", "job", "--slack", "--limit", "all", "--output-format", "json"];
+    let slack = json_of(&of.store(), &slack);
+    let slices = slack["slices"].as_array().unwrap();
+    let slack_of = |part: &Value| {
+        let slice = slices.iter().find(|slice| (&slice["rank"], &slice["row"]) == (&part["rank"], &part["row"]));
+        slice.map(|slice| ps(&slice["slack_ps"]))
+    };
+    let work: Vec<&Value> = parts.iter().filter(|part| part["kind"] == "work").collect();
+    assert!(!work.is_empty() && work.iter().all(|part| slack_of(part) == Some(0.0)), "{slack}");
+    let off = slices.iter().filter(|slice| ps(&slice["slack_ps"]) > 0.0).count();
+    assert!(off > 0, "the work of the other ranks has slack");
     // A mate of the slow rank in its group of four.
     let mate = (slow ^ 1).to_string();
     let waits = json_of(&of.store(), &["waits", "job", "--rank", &mate, "--output-format", "json"]);
