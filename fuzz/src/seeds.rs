@@ -19,6 +19,7 @@ use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::insight::finding::{Coverage, Judgement, RULES, RuleVerdict};
 use nprof_engine::makers::neuron::Engine;
 use nprof_engine::model::Sink;
 use nprof_engine::rank::RankView;
@@ -28,6 +29,7 @@ use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
+use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
@@ -279,7 +281,10 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
     let summary = Err(Refusal::new(RefusalKind::Damaged, "no metrics".to_owned()));
     let names = vec![NameSlot { kind: "matmul".to_owned(), slot: 2 }];
     let ranks = vec![BundledRank { warnings: Vec::new(), summary }];
-    let bundle = Bundle { profile, names, ranks, notes: Notes::default() };
+    let verdicts = RULES.iter().map(|rule| RuleVerdict { rule: rule.name, verdict: Judgement::Nothing });
+    let verdicts: Vec<RuleVerdict> = verdicts.collect();
+    let findings = Ok(Findings::of(&verdicts, 5, &Coverage::default()));
+    let bundle = Bundle { profile, names, ranks, notes: Notes::default(), findings };
     Ok(vec![postcard::to_allocvec(&bundle)?])
 }
 

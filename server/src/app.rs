@@ -13,8 +13,8 @@ use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{self, Rank, RankId};
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
-use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
@@ -22,6 +22,7 @@ use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::job_segment::{self, JobSegment};
+use crate::analysis::kept_findings::KeptFindings;
 use crate::child::{IngestProcess, comparison};
 use crate::child_end::ChildEnd;
 use crate::http::error::ApiError;
@@ -58,6 +59,7 @@ struct AppState {
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<SegmentTile, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
+    findings: KeptFindings,
     /// Job segments by their paths, which change with their contents.
     job_segments: Cache<PathBuf, Arc<JobSegment>>,
     /// Comparisons that would fail again, by the paths of their job segments.
@@ -109,6 +111,7 @@ impl App {
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
+            findings: KeptFindings::default(),
             job_segments: Cache::new(MAX_JOBS),
             failed: Mutex::default(),
             process,
@@ -165,6 +168,11 @@ impl App {
             self.0.summaries.insert(key, Arc::clone(&summary));
             Some(summary)
         })
+    }
+
+    /// The findings about the run of a profile, if nothing must be computed. Blocks.
+    pub fn kept_findings(&self, name: &str) -> Result<Option<Arc<Findings>>, ApiError> {
+        Ok(self.0.findings.kept(&self.store().find(name)?))
     }
 
     /// Opens a rank. One that cannot be opened is damaged only if it still cannot after another
@@ -349,7 +357,7 @@ impl ask::ProfileStore for App {
         if let Some(job) = &job {
             job.add_clocks(&mut info);
         }
-        if let Some(entry) = job_entry(&profile, &info, job.as_deref()) {
+        if let Some(entry) = job_segment::entry_of(&profile, &info, job.as_deref()) {
             info.ranks.insert(0, entry);
         }
         Ok(info)
@@ -358,6 +366,15 @@ impl ask::ProfileStore for App {
     fn notes(&self, name: &str) -> Result<Notes, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
         Ok(profile.notes().map_err(ApiError::from)?)
+    }
+
+    fn findings(&self, name: &str, work: Work<'_>) -> Result<Findings, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        let found = self.0.findings.of(&profile, work.cancel).map_err(|error| {
+            tracing::debug!("{error}");
+            error.refusal()
+        })?;
+        Ok(Findings::clone(&found))
     }
 
     fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
@@ -380,31 +397,6 @@ impl ask::ProfileStore for App {
             profile,
             segment: Arc::clone(&job.segment),
         })
-    }
-}
-
-/// The entry of the job segment, if the profile has one or may have one. An entry that is not
-/// computed yet has no content.
-fn job_entry(profile: &Profile, info: &ProfileInfo, kept: Option<&JobSegment>) -> Option<RankEntry> {
-    if !job_segment::is_for(profile) {
-        return None;
-    }
-    match kept {
-        Some(job) => (job.entry.events > 0).then(|| job.entry.clone()),
-        None => Some(RankEntry {
-            rank: RankRef::All,
-            host: None,
-            device: None,
-            core: None,
-            events: 0,
-            start_ps: info.start_ps,
-            end_ps: info.end_ps,
-            content: String::new(),
-            input: String::new(),
-            clock: None,
-            clock_by: None,
-            found: None,
-        }),
     }
 }
 

@@ -243,11 +243,13 @@ impl ReplayObserver for SlackRecorder<'_> {
 
     fn point(&mut self, point: ReplayPoint, time_ps: i64) {
         let last_ps = self.next.iter().map(|(_, time_ps)| *time_ps).max().unwrap_or(time_ps);
-        let source = |(place, time_ps): (u32, i64)| SlackSource { place, lag_ps: last_ps.saturating_sub(time_ps) };
+        let source =
+            |(place, time_ps): (u32, i64)| SlackSource { place, lag_ps: last_ps.saturating_sub(time_ps) };
         self.sources.extend(self.next.drain(..).map(source));
         let place = narrow(self.points.len());
         self.points.push(SlackPoint { of: point, time_ps, sources_end: narrow(self.sources.len()) });
-        self.places[point.rank as usize][point.node as usize][usize::from(point.at == NodePoint::End)] = place;
+        self.places[point.rank as usize][point.node as usize][usize::from(point.at == NodePoint::End)] =
+            place;
     }
 
     fn arrives(&mut self, rank: u32, call: MeetingCall, is_root: bool) {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::catalog::{ProfileInfo, ProfileList, RankDetail};
+use super::findings::Findings;
 use super::grammar::{
     Address, GivenAddress, Parameter, ParameterDoc, ParameterPlace, Parameters, Text, ValueForm, missing,
     number, parameters,
@@ -36,8 +37,9 @@ pub trait Ask: Parameters {
 
 /// A question to a store.
 pub trait AskStore: Ask {
-    /// The answer of a store.
-    fn answer(&self, store: &impl ProfileStore) -> std::result::Result<Self::Answer, Refusal>;
+    /// The answer of a store. `work` runs the heavy parts, and can be cancelled.
+    fn answer(&self, store: &impl ProfileStore, work: Work<'_>)
+    -> std::result::Result<Self::Answer, Refusal>;
 }
 
 /// A question about a rank.
@@ -265,6 +267,9 @@ pub trait ProfileStore {
 
     /// The notes of users about the profile with this name or id.
     fn notes(&self, name: &str) -> std::result::Result<Notes, Refusal>;
+
+    /// The findings about the run of the profile with this name or id. The answer can be kept.
+    fn findings(&self, name: &str, work: Work<'_>) -> std::result::Result<Findings, Refusal>;
 
     /// Opens a rank.
     ///

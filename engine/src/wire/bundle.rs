@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::answer;
 use super::ask::{ProfileStore, Rank, RankId};
 use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use super::findings::Findings;
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
@@ -24,6 +25,8 @@ pub struct Bundle {
     pub names: Vec<NameSlot>,
     /// The notes of users.
     pub notes: Notes,
+    /// The findings about the run, or the reason why there are none.
+    pub findings: std::result::Result<Findings, Refusal>,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
 }
@@ -119,6 +122,11 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     fn notes(&self, name: &str) -> std::result::Result<Notes, Refusal> {
         self.check_name(name)?;
         Ok(self.bundle.notes.clone())
+    }
+
+    fn findings(&self, name: &str, _: Work<'_>) -> std::result::Result<Findings, Refusal> {
+        self.check_name(name)?;
+        self.bundle.findings.clone()
     }
 
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {

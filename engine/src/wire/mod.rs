@@ -14,6 +14,7 @@ pub mod clock;
 pub mod counter;
 pub mod detail;
 pub mod export;
+pub mod findings;
 pub mod grammar;
 pub mod job;
 pub mod message_times;

@@ -4,7 +4,9 @@ use crate::bound::within_reader;
 use nprof_engine::exec::Work;
 use nprof_engine::wire::ask::RankId;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
-use nprof_engine::wire::questions::{ProfileQuestion, ProfilesQuestion, Question, SummaryQuestion, answer};
+use nprof_engine::wire::questions::{
+    FindingsQuestion, ProfileQuestion, ProfilesQuestion, Question, SummaryQuestion, answer,
+};
 use nprof_engine::wire::rank_ref::RankRef;
 
 /// Runs the target on an input.
@@ -23,6 +25,7 @@ fn read(bytes: &[u8]) {
     let (name, ranks) = (again.profile.entry.slug, again.profile.ranks);
     let _ = answer(&&open, &ProfilesQuestion.into(), Work::IN_PLACE);
     let _ = answer(&&open, &ProfileQuestion { profile: name.clone() }.into(), Work::IN_PLACE);
+    let _ = answer(&&open, &FindingsQuestion::about(&name).into(), Work::IN_PLACE);
     for rank in ranks.iter().map(|entry| entry.rank).chain([RankRef::All]).take(8) {
         let id = RankId { profile: name.clone(), rank };
         let _ = answer(&&open, &Question::OfRank(id, SummaryQuestion.into()), Work::IN_PLACE);

@@ -49,6 +49,32 @@ pub fn is_for(profile: &Profile) -> bool {
     profile.manifest.ranks.len() > 1
 }
 
+/// The entry of the job segment, if the profile has one or may have one. An entry that is not
+/// computed yet has no content.
+#[must_use]
+pub fn entry_of(profile: &Profile, info: &ProfileInfo, kept: Option<&JobSegment>) -> Option<RankEntry> {
+    if !is_for(profile) {
+        return None;
+    }
+    match kept {
+        Some(job) => (job.entry.events > 0).then(|| job.entry.clone()),
+        None => Some(RankEntry {
+            rank: RankRef::All,
+            host: None,
+            device: None,
+            core: None,
+            events: 0,
+            start_ps: info.start_ps,
+            end_ps: info.end_ps,
+            content: String::new(),
+            input: String::new(),
+            clock: None,
+            clock_by: None,
+            found: None,
+        }),
+    }
+}
+
 /// Path of the job segment of a profile. The name changes with everything that changes the
 /// segment.
 #[must_use]

@@ -10,12 +10,12 @@ use nprof_engine::base::{Error, Time};
 use nprof_engine::insight::finding::{RuleName, RuleVerdict};
 use nprof_engine::makers::job::schema::{CLOCK, CauseRow, RankRow};
 use nprof_engine::model::ValueTable;
+use nprof_engine::wire::findings::entries;
 use serde_json::{Map, Value, json};
 
 use super::Analysed;
 use super::late_ranks::LateRanks;
 use crate::print::bracket::bracket;
-use crate::print::finding;
 use crate::print::json::{document, rows};
 use crate::store::Profile;
 
@@ -90,9 +90,8 @@ pub fn write_ranks(
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let mut document_of_ranks = head(of, profile)?;
-    let late_ranks =
-        finding::documents(&[RuleVerdict { rule: RuleName::LateRank, verdict: late.verdict.clone() }]);
-    document_of_ranks.insert("late_ranks".to_owned(), late_ranks.into());
+    let late_ranks = entries(&[RuleVerdict { rule: RuleName::LateRank, verdict: late.verdict.clone() }]);
+    document_of_ranks.insert("late_ranks".to_owned(), json!(late_ranks));
     document_of_ranks
         .insert("saving_without_late_ranks_ps".to_owned(), json!(late.all.as_ref().map(bracket)));
     Ok(document(&document_of_ranks, out)?)

@@ -4,8 +4,8 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::insight::Bracket;
 use nprof_engine::insight::finding::{Facts, Finding, Judgement, RuleName, verdict_of};
 
-use super::{AnalysisError, on_all_cores};
 use super::graph::Replayable;
+use super::{AnalysisError, on_all_cores};
 use crate::store::Profile;
 
 /// Late ranks of a run.

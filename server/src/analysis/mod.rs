@@ -3,9 +3,11 @@
 
 pub mod condition;
 pub mod energy;
+pub mod findings;
 pub mod graph;
 pub mod job_segment;
 pub mod json;
+pub mod kept_findings;
 pub mod late_ranks;
 pub(crate) mod overlay_store;
 pub mod region_json;
@@ -24,6 +26,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::model::{SideTables, Sink, ValueTable};
 use nprof_engine::native::{AllCores, OpenError, SegmentFile};
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use crate::store::{ClockBy, Profile, RankFile, SegmentPlace};
 
@@ -75,6 +78,16 @@ impl AnalysisError {
             Self::Segment { path, source } => format!("{}: {source}", name(path)),
             Self::Write { path, source } => format!("{}: cannot write ({source})", name(path)),
         }
+    }
+
+    /// The refusal of a question, without the place of the store.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        let kind = match self {
+            Self::Rank { source, .. } | Self::Segment { source, .. } => Refusal::from(*source).kind,
+            Self::Open { .. } | Self::Write { .. } => RefusalKind::Internal,
+        };
+        Refusal::new(kind, self.without_path())
     }
 }
 

@@ -2,6 +2,7 @@
 //! their lists.
 
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::wait::Party;
 use serde_json::{Map, Value, json};
 
@@ -24,11 +25,7 @@ pub(super) enum AnswerFormat {
 
 /// The profile, if it has work that can be replayed.
 pub(super) fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
-    anyhow::ensure!(
-        !of.graph.is_empty(),
-        "the profile has no work: no kernels, transfers or instructions of a device, and no operators \
-         of threads"
-    );
+    anyhow::ensure!(!of.graph.is_empty(), NO_WORK);
     Ok(of)
 }
 

@@ -4,19 +4,20 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::base::Interval;
-use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::{Facts, Judgement, RULES, RuleVerdict, findings};
+use nprof_engine::insight::finding::sentence::NO_WORK;
+use nprof_engine::insight::finding::{Judgement, RULES, RuleVerdict};
+use nprof_engine::wire::findings::Findings;
+use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, head};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
-use crate::analysis::graph::replayable;
-use crate::analysis::on_all_cores;
+use crate::analysis::findings::JudgedRun;
 use crate::analysis::regions::regions_of;
 use crate::print;
-use crate::print::finding::{coverage_document, coverage_line, documents, lines};
+use crate::print::finding::lines;
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, RankFile};
 
@@ -60,56 +61,38 @@ fn rule_names() -> clap::builder::PossibleValuesParser {
 impl FindingsArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let (of, length_ps, coverage) = analysing(|cancel| {
-            let of = with_work(replayable(&profile, cancel)?)?;
-            let work = on_all_cores(cancel);
-            let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, work)?;
-            let facts = if facts.lacks_steps() { with_steps(facts, &profile, cancel)? } else { facts };
-            let found = findings(&facts)?;
-            Ok::<_, anyhow::Error>((found, facts.length_ps(), facts.coverage))
-        })?;
+        let run = analysing(|cancel| JudgedRun::of(&profile, cancel))?;
+        let run = run.ok_or_else(|| anyhow::anyhow!(NO_WORK))?;
         let is_wanted = |one: &&RuleVerdict| {
             self.rule.is_empty() || self.rule.iter().any(|name| name == one.rule.rule().id)
         };
-        let mut wanted: Vec<RuleVerdict> = of.iter().filter(is_wanted).cloned().collect();
+        let mut wanted: Vec<RuleVerdict> = run.verdicts.iter().filter(is_wanted).cloned().collect();
         if let Some(name) = &self.region {
             let spans = analysing(|cancel| spans_of(&profile, name, cancel))?;
             wanted.iter_mut().for_each(|one| keep_within(one, &spans));
         }
+        let found = Findings::of(&wanted, run.length_ps, &run.coverage);
         match self.output_format {
-            AnswerFormat::Json => {
-                let all = documents(&wanted);
-                let shown = self.limit.shown(&all);
-                let mut document = head(&profile, shown.len(), all.len());
-                document.insert("recorded_ps".to_owned(), length_ps.into());
-                document.insert("findings".to_owned(), shown.to_vec().into());
-                document.insert("coverage".to_owned(), coverage_document(&coverage));
-                print::json::document(&document, out)?;
-            }
+            AnswerFormat::Json => print::json::document(&document(&profile, found, self.limit), out)?,
             AnswerFormat::Text => {
-                let length = format!("the run takes {}", short_duration(length_ps as f64));
-                let rest = [length, coverage_line(&coverage)];
-                print::lines(lines(&wanted, length_ps, self.limit).into_iter().chain(rest), out)?;
+                let first_ps = profile.manifest.shared_start().0;
+                print::lines(lines(&found, self.limit, first_ps), out)?;
             }
         }
-        judge(&self.fail_on, &of, length_ps, out)
+        judge(&self.fail_on, &run.verdicts, run.length_ps, out)
     }
 }
 
-/// The facts with the steps of the first rank that has some.
-pub(super) fn with_steps<'g>(
-    facts: Facts<'g>,
-    profile: &Profile,
-    cancel: Cancel<'_>,
-) -> anyhow::Result<Facts<'g>> {
-    for file in &profile.manifest.ranks {
-        for of in regions_of(profile, &[file], cancel)? {
-            if let Ok(steps) = &of.regions.steps {
-                return Ok(facts.with_steps_of(of.rank, steps));
-            }
-        }
+/// The document of a profile: the message that a server gives, behind the keys of all commands.
+fn document(profile: &Profile, mut found: Findings, limit: RowLimit) -> serde_json::Map<String, Value> {
+    let total = found.findings.len();
+    let shown = limit.shown(&found.findings).len();
+    found = found.limited(shown);
+    let mut document = head(profile, shown, total);
+    if let Value::Object(message) = json!(found) {
+        document.extend(message);
     }
-    Ok(facts)
+    document
 }
 
 /// The spans of the regions of a name, on all ranks: those that users named, and steps, layers and

@@ -4,6 +4,7 @@
 use nprof_engine::base::Time;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::finding::sentence::{self, answer, between};
 use nprof_engine::insight::finding::{Coverage, Finding, Judgement, RuleVerdict};
 use nprof_engine::insight::walk::{CriticalPath, PathPart};
 use nprof_engine::makers::{aiu, neuron};
@@ -14,8 +15,6 @@ use unicode_width::UnicodeWidthStr as _;
 use super::critical_path::{name_of_part, track_of};
 use super::size;
 use crate::analysis::Analysed;
-use crate::print::bracket::between;
-use crate::print::finding::{answer, coverage_line};
 use crate::print::fit::{cut, fitted};
 use crate::print::metric::{self, WholeTime};
 use crate::print::text::{LINE_WIDTH, share, wrapped};
@@ -62,7 +61,7 @@ impl RunOverview<'_> {
         let mut behind = vec![String::new()];
         behind.extend(self.findings());
         behind.push(String::new());
-        behind.extend(wrapped(&coverage_line(self.coverage), "", ""));
+        behind.extend(wrapped(&sentence::coverage(self.coverage), "", ""));
         behind.extend(hints(self.profile));
         // One line tells how many names are left out.
         let room = MOST_LINES.saturating_sub(before.len() + behind.len() + 1);
@@ -160,10 +159,7 @@ impl RunOverview<'_> {
         let mut lines = wrapped(&text, &first, &rest);
         let first_ps = self.profile.manifest.shared_start().0;
         let time = |ps: i64| time_text(i128::from(ps) - i128::from(first_ps));
-        let rank = of.place.rank.map(|rank| format!("rank {rank}"));
-        let span = of.place.span_ps.map(|(from_ps, to_ps)| format!("{} to {}", time(from_ps), time(to_ps)));
-        let place: Vec<String> = [rank, of.place.track.clone(), span].into_iter().flatten().collect();
-        let place = (!place.is_empty()).then(|| format!("see {}", place.join(", ")));
+        let place = sentence::place(&of.place, time).map(|place| format!("see {place}"));
         let details: Vec<String> =
             [of.saving.map(|saving| between(&saving)), place].into_iter().flatten().collect();
         if !details.is_empty() {

@@ -9,11 +9,11 @@ use nprof_engine::analysis::{
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::Bracket;
 use nprof_engine::insight::finding::Finding;
+use nprof_engine::insight::finding::sentence::between;
 
 use super::size;
 use crate::analysis::Analysed;
 use crate::analysis::late_ranks::LateRanks;
-use crate::print::bracket::between;
 use crate::print::text;
 
 /// The clocks of the job, in a sentence.

@@ -49,9 +49,7 @@ pub(super) fn document(profile: &Profile, graph: &JobGraph, slack: &JobSlack, li
 pub(super) fn lines(graph: &JobGraph, slack: &JobSlack) -> Vec<String> {
     let all = slack.slices(graph);
     let time = |ps: i64| short_duration(ps as f64);
-    let time_ps = |of: &SliceSlack| {
-        graph.ranks[of.rank as usize].work.nodes[of.node as usize].duration_ps
-    };
+    let time_ps = |of: &SliceSlack| graph.ranks[of.rank as usize].work.nodes[of.node as usize].duration_ps;
     let sum = |of: &mut dyn Iterator<Item = &SliceSlack>| of.map(time_ps).fold(0_i64, i64::saturating_add);
     let tight_ps = sum(&mut all.iter().filter(|of| of.slack_ps == 0));
     let whole_ps = sum(&mut all.iter());

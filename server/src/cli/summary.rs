@@ -5,17 +5,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::insight::finding::{Facts, findings};
+use nprof_engine::insight::finding::findings;
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
 use super::answer::{AnswerFormat, head, with_work};
-use super::findings::with_steps;
 use super::overview::{RunOverview, without_work};
 use super::write::{STANDARD_OUTPUT, stored, write_answer};
+use crate::analysis::findings::facts_of;
 use crate::analysis::graph::replayable;
-use crate::analysis::on_all_cores;
 use crate::export::RanksOf;
 use crate::export::requested_part::rank_of;
 use crate::export::summary::{by_rank, summaries};
@@ -91,8 +90,7 @@ fn screen(profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Vec<String>> 
         let reason = with_work(of).err().map(|error| error.to_string()).unwrap_or_default();
         return Ok(without_work(profile, &reason, summaries(first, work)?.first()));
     }
-    let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, on_all_cores(cancel))?;
-    let facts = if facts.lacks_steps() { with_steps(facts, profile, cancel)? } else { facts };
+    let facts = facts_of(profile, &of, cancel)?;
     let verdicts = findings(&facts)?;
     let overview = RunOverview {
         profile,

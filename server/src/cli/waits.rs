@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::Coverage;
+use nprof_engine::insight::finding::{Coverage, sentence};
 use nprof_engine::insight::wait::{WaitKind, WaitRow, waits};
 use nprof_engine::insight::walk::{CriticalPath, JobEdges};
 use nprof_engine::insight::{JobGraph, RankGraph};
@@ -21,7 +21,6 @@ use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable, source_lines};
 use crate::analysis::on_all_cores;
 use crate::print;
-use crate::print::finding::coverage_line;
 use crate::print::row_limit::RowLimit;
 use crate::store::Profile;
 
@@ -99,7 +98,7 @@ impl WaitsArgs {
         let coverage = Coverage::of(&of.analysed.job, &of.analysed.report, &of.graph);
         match coverage.is_complete() {
             true => Ok(()),
-            false => Err(Undecided(coverage_line(&coverage)).into()),
+            false => Err(Undecided(sentence::coverage(&coverage)).into()),
         }
     }
 

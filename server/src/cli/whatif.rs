@@ -5,6 +5,7 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
+use nprof_engine::insight::finding::sentence::between;
 use nprof_engine::insight::{Bracket, Edit, Prediction, Predictions, Scenario, SweptEdit, sweep};
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,7 @@ use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::analysis::on_all_cores;
 use crate::print;
-use crate::print::bracket::{between, bracket};
+use crate::print::bracket::bracket;
 use crate::print::row_limit::RowLimit;
 use crate::print::text::share;
 use crate::store::Profile;

@@ -10,8 +10,10 @@ use axum::http::{HeaderMap, Uri};
 use axum::response::Response;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AllCores;
-use nprof_engine::wire::ask::{ProfileStore as _, TimeLimit};
+use nprof_engine::wire::ask::{ProfileStore as _, RankId, TimeLimit};
+use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::questions::{Question, RankQuestion, answer};
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use super::client_presence::{ClientInterest, Waiting};
@@ -33,9 +35,13 @@ pub async fn read(
     let peer = peer.map_or(Peer::Local(None), |Extension(peer)| peer);
     let unread = app.turns().unread();
     let question = Question::parse(uri.path(), uri.query().unwrap_or_default())?;
-    if let Question::OfRank(rank, _) = &question {
-        // In a process of its own, so it needs no turn.
-        app.compare(rank).await?;
+    // In a process of its own, so it needs no turn.
+    match &question {
+        Question::OfRank(rank, _) => app.compare(rank).await?,
+        Question::Findings(of) => {
+            app.compare(&RankId { profile: of.profile.clone(), rank: RankRef::All }).await?;
+        }
+        _ => {}
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(StoreQuestion { app, question, headers, wanted });
@@ -76,7 +82,7 @@ impl StoreQuestion {
             Question::OfRank(_, RankQuestion::Tile(tile)) => {
                 tiles::may_be_kept(&self.app, tile, &self.headers)
             }
-            Question::OfRank(_, RankQuestion::Summary(_)) => true,
+            Question::OfRank(_, RankQuestion::Summary(_)) | Question::Findings(_) => true,
             _ => false,
         }
     }
@@ -96,6 +102,10 @@ impl StoreQuestion {
                 if let Some(summary) = app.kept_summary(&app.rank(rank)?) {
                     return form.reply(&*summary).map(Some);
                 }
+            }
+            Question::Findings(question) if turn.is_none() => {
+                let Some(found) = app.kept_findings(&question.profile)? else { return Ok(None) };
+                return form.reply(&question.part_of(Findings::clone(&found))).map(Some);
             }
             _ => {}
         }

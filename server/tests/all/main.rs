@@ -32,6 +32,7 @@ mod energy;
 mod explanations;
 mod exports;
 mod faults;
+mod finding_answers;
 mod findings;
 mod flags;
 mod full_disk;

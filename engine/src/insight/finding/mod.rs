@@ -12,6 +12,7 @@ mod judgement;
 mod place;
 mod rule_name;
 mod rules;
+pub mod sentence;
 mod severity;
 #[cfg(test)]
 mod tests;

@@ -29,15 +29,4 @@ impl Severity {
             _ => Self::Note,
         }
     }
-
-    /// Name for people and JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
 }

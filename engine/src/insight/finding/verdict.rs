@@ -69,16 +69,6 @@ impl Judgement {
         }
     }
 
-    /// Name of the state for JSON.
-    #[must_use]
-    pub fn state(&self) -> &'static str {
-        match self {
-            Self::Found(_) => "found",
-            Self::Nothing => "nothing",
-            Self::CannotTell(_) => "cannot-tell",
-        }
-    }
-
     /// The findings.
     #[must_use]
     pub fn found(&self) -> &[Finding] {

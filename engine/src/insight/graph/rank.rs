@@ -223,7 +223,8 @@ impl RankGraph {
         let nodes = &self.work.nodes;
         let waits = (0_u32..).zip(nodes).filter(|(_, node)| of_classes[node.class as usize]);
         let wait = |(at, node): (u32, &WorkNode)| {
-            let before = self.calls.partition_point(|call| nodes[call.node as usize].start_ps <= node.start_ps);
+            let before =
+                self.calls.partition_point(|call| nodes[call.node as usize].start_ps <= node.start_ps);
             let contains = |call: &&MeetingCall| nodes[call.node as usize].end_ps() >= node.end_ps();
             let call = self.calls[..before].iter().rev().take(OPEN_CALLS).find(contains)?;
             Some(MeetingCall { node: at, arrives: false, ..*call })

@@ -309,7 +309,11 @@ impl<'g> RankReplay<'g> {
     /// first one at any time. Any other call comes after the call before, unless that one was ahead
     /// or the thread did nothing since: something held the thread back, most likely the device or
     /// another thread.
-    fn start_on_host<O: ReplayObserver>(&mut self, node: &WorkNode, job: &mut JobReplay<'_, O>) -> ReplayTime {
+    fn start_on_host<O: ReplayObserver>(
+        &mut self,
+        node: &WorkNode,
+        job: &mut JobReplay<'_, O>,
+    ) -> ReplayTime {
         let queue = self.graph.classes[node.class as usize].queue as usize;
         let call = self.graph.host[self.host.len()];
         let QueueTimes { ended, ended_node, .. } = self.queues[queue];

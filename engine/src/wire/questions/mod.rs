@@ -11,6 +11,7 @@ mod table;
 mod counter;
 mod detail;
 mod events;
+mod findings;
 mod limit;
 mod notes;
 mod profile;
@@ -37,6 +38,7 @@ questions! {
         Profiles: profiles::ProfilesQuestion,
         Profile: profile::ProfileQuestion,
         Notes: notes::NotesQuestion,
+        Findings: findings::FindingsQuestion,
     }
     rank {
         Detail: detail::DetailQuestion,

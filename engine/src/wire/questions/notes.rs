@@ -1,5 +1,6 @@
 //! The notes of users about a profile.
 
+use crate::exec::Work;
 use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore, Weight};
 use crate::wire::grammar::parameters;
 use crate::wire::notes::Notes;
@@ -22,7 +23,7 @@ impl Ask for NotesQuestion {
 }
 
 impl AskStore for NotesQuestion {
-    fn answer(&self, store: &impl ProfileStore) -> Result<Notes, Refusal> {
+    fn answer(&self, store: &impl ProfileStore, _: Work<'_>) -> Result<Notes, Refusal> {
         store.notes(&self.profile)
     }
 }

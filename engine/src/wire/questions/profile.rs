@@ -1,5 +1,6 @@
 //! A profile and its ranks.
 
+use crate::exec::Work;
 use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore, Weight};
 use crate::wire::catalog::ProfileInfo;
 use crate::wire::grammar::parameters;
@@ -22,7 +23,7 @@ impl Ask for ProfileQuestion {
 }
 
 impl AskStore for ProfileQuestion {
-    fn answer(&self, store: &impl ProfileStore) -> Result<ProfileInfo, Refusal> {
+    fn answer(&self, store: &impl ProfileStore, _: Work<'_>) -> Result<ProfileInfo, Refusal> {
         store.profile(&self.profile)
     }
 }

@@ -1,5 +1,6 @@
 //! The list of profiles.
 
+use crate::exec::Work;
 use crate::wire::ask::{Ask, AskStore, Manner, ProfileStore, Weight};
 use crate::wire::catalog::ProfileList;
 use crate::wire::grammar::parameters;
@@ -18,7 +19,7 @@ impl Ask for ProfilesQuestion {
 }
 
 impl AskStore for ProfilesQuestion {
-    fn answer(&self, store: &impl ProfileStore) -> Result<ProfileList, Refusal> {
+    fn answer(&self, store: &impl ProfileStore, _: Work<'_>) -> Result<ProfileList, Refusal> {
         store.profiles()
     }
 }

@@ -168,7 +168,9 @@ macro_rules! questions {
             work: Work<'_>,
         ) -> Result<Answer, Refusal> {
             match question {
-                $(Question::$store(question) => AskStore::answer(question, store).map(Answer::$store),)+
+                $(Question::$store(question) => {
+                    AskStore::answer(question, store, work).map(Answer::$store)
+                })+
                 Question::OfRank(id, question) => answer_of_rank(&store.rank(id)?, question, work),
             }
         }

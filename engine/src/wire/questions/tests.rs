@@ -44,6 +44,7 @@ fn addresses_stay_as_they_are() {
     let known = [
         "/api/profiles".to_owned(),
         "/api/profiles/a%20b".to_owned(),
+        "/api/profiles/a%20b/findings?limit=2".to_owned(),
         rank.to_owned(),
         format!("{rank}/tiles/a%20b/1/43/0"),
         format!("{rank}/slices/2"),

@@ -19,6 +19,7 @@ use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
+use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::Refusal;
 
@@ -26,6 +27,7 @@ use self::page::PageFiles;
 
 use super::ranks::{Comparing, open};
 use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
+use crate::analysis::findings;
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, SegmentPlace};
@@ -37,6 +39,11 @@ use crate::warnings;
 const PART_BYTES: u64 = 12 << 20;
 /// End of the element, after the base64 text.
 const PART_END: &str = "</script>\n";
+/// The answer of a file with a part of a profile.
+const PART: &str =
+    "ranks or tracks are left out of this file, and what is wrong with a run shows only in all";
+/// The answer of a file whose ranks are not compared.
+const NOT_COMPARED: &str = "the ranks of this profile are not compared, so nobody can tell what is wrong";
 /// Compression level of data that is packed for each export. The data is small.
 const ZSTD_LEVEL: i32 = 19;
 
@@ -247,7 +254,30 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         tracing::warn!("{error}");
         Notes::default()
     });
-    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, ranks })
+    let findings = findings_of(of, own.is_some(), work.cancel)?;
+    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, ranks })
+}
+
+/// The findings about the run. Without some ranks or tracks, nobody can tell. A run that cannot be
+/// analysed does not fail the export.
+fn findings_of(
+    of: RanksOf<'_>,
+    has_job: bool,
+    cancel: Cancel<'_>,
+) -> Result<Result<Findings, Refusal>, ExportError> {
+    if of.is_part {
+        return Ok(Ok(Findings::unknown(PART)));
+    }
+    // Without the comparison, the analysis can take more memory than a server has for it.
+    if of.comparing == Comparing::Apart && job_segment::is_for(of.profile) && !has_job {
+        return Ok(Ok(Findings::unknown(NOT_COMPARED)));
+    }
+    let found = findings::message_of(of.profile, cancel);
+    cancel.check().map_err(ExportError::Cancelled)?;
+    Ok(found.map_err(|error| {
+        tracing::warn!("the export has no findings: {error}");
+        error.refusal()
+    }))
 }
 
 /// The data of a rank beside its segment. `later` are warnings that arose after it was written.

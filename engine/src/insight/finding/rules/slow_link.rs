@@ -50,7 +50,9 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
             ));
         }
     }
-    for (rank, slow) in slow_parts(facts).into_iter().filter(|(_, slow)| slow.len() as u64 >= LEAST_OPERATIONS) {
+    for (rank, slow) in
+        slow_parts(facts).into_iter().filter(|(_, slow)| slow.len() as u64 >= LEAST_OPERATIONS)
+    {
         let saving = facts.saving(&without(facts, rank, &slow))?;
         if saving.middle_ps > facts.part_ps(LEAST_SAVING) {
             let place = place_of_part(facts, rank, &slow);

@@ -83,7 +83,8 @@ fn empty_work() -> RankWork {
         work.classes.push(WorkClass { queue: number, name: number, layer: NO_LAYER });
     }
     work.classes.push(WorkClass { queue: 3, name: 4, layer: NO_LAYER });
-    for (number, name) in (0..).zip(["gemm", "AllReduce half", "AllReduce all", "ADVANCE", "WAIT_FOR_RANKS"]) {
+    for (number, name) in (0..).zip(["gemm", "AllReduce half", "AllReduce all", "ADVANCE", "WAIT_FOR_RANKS"])
+    {
         work.names.insert(number, name.to_owned());
     }
     work

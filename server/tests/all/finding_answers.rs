@@ -1,0 +1,182 @@
+//! Findings on the command line, over HTTP and in an HTML file: one answer for all of them.
+
+use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::http::StatusCode;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::insight::finding::RuleName;
+use nprof_engine::insight::finding::sentence::NO_WORK;
+use nprof_engine::wire::bundle::{Bundle, OpenBundle};
+use nprof_engine::wire::clock::Clock;
+use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::questions::{FindingsQuestion, Question, answer};
+use nprof_engine::wire::refusal::RefusalKind;
+use nprof_server::analysis::findings::key_of;
+use nprof_server::app::App;
+use nprof_server::export::RanksOf;
+use nprof_server::export::html::bundle;
+use nprof_server::http::turns::Weight;
+use nprof_server::store::Store;
+use serde_json::Value;
+
+use crate::cli::fail;
+use crate::ranks::{json_of, succeed};
+use crate::stage::{Stage, process};
+
+const PATH: &str = "/api/profiles/small/findings";
+
+/// A store with the simulated job `job`, whose rank 1 is slow.
+fn job() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let shape = ["--ranks", "4", "--events", "20000", "--fault", "slow-rank=1", "--db-bucket", "job"];
+    succeed(&store, &[&["demo", "--ingest-only"][..], &shape].concat());
+    (dir, store)
+}
+
+fn app(store: &Path) -> App {
+    App::new(Arc::new(Store::open(store).unwrap()), process())
+}
+
+fn asked(app: &App, limit: u32) -> Value {
+    let question = FindingsQuestion { profile: "job".to_owned(), limit };
+    serde_json::to_value(answer(app, &question.into(), Work::IN_PLACE).unwrap()).unwrap()
+}
+
+/// The answer of an HTML file.
+fn bundled(of: RanksOf<'_>, name: &str) -> Value {
+    let bytes = postcard::to_allocvec(&bundle(of.into(), Work::IN_PLACE).unwrap()).unwrap();
+    let opened = OpenBundle::<Vec<u8>>::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
+    let question = Question::from(FindingsQuestion::about(name));
+    serde_json::to_value(answer(&&opened, &question, Work::IN_PLACE).unwrap()).unwrap()
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn command_line_server_and_file_give_the_same_answer() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let of_server = asked(&app, 1_000);
+    let rows = of_server["findings"].as_array().unwrap();
+    let late = RuleName::LateRank.rule();
+    let of_rank = rows.iter().find(|row| row["rule"] == late.id && row["rank"] == 1);
+    let of_rank = of_rank.unwrap_or_else(|| panic!("{rows:?}"));
+    assert_eq!((&of_rank["advice"], &of_rank["title"]), (&late.advice.into(), &late.title.into()));
+
+    let document = json_of(&store, &["findings", "job", "--output-format", "json"]);
+    for (key, value) in of_server.as_object().unwrap() {
+        assert_eq!(&document[key], value, "{key}");
+    }
+    assert_eq!(document["shown"], rows.len());
+    let profile = app.store().find("job").unwrap();
+    assert_eq!(bundled(RanksOf::all(&profile), "job"), of_server);
+
+    let text = succeed(&store, &["findings", "job"]);
+    let of: Findings = serde_json::from_value(of_server.clone()).unwrap();
+    assert_eq!(text.lines().next(), Some(of.answer.as_str()));
+    for line in of.rest() {
+        assert!(text.lines().any(|shown| shown == line), "{line} is not in {text}");
+    }
+    for row in rows.iter().filter(|row| row["state"] == "found") {
+        let sentence = format!("{}: {}", row["rule"].as_str().unwrap(), row["text"].as_str().unwrap());
+        assert!(words(&text).contains(&words(&sentence)), "{sentence} is not in {text}");
+    }
+    let first = asked(&app, 1);
+    assert_eq!(first["findings"].as_array().unwrap().as_slice(), &rows[..1]);
+    assert_eq!(first["total"], rows.len());
+}
+
+/// Nobody can tell from a part which rank is late.
+#[test]
+fn a_file_with_some_ranks_has_no_findings() {
+    let (_dir, store) = job();
+    let profile = Store::open(&store).unwrap().find("job").unwrap();
+    let found = bundled(RanksOf::some(&profile, &profile.manifest.ranks[..2]), "job");
+    assert!(found["answer"].as_str().unwrap().contains("left out"), "{found}");
+    assert_eq!((&found["recorded_ps"], found["findings"].as_array().unwrap().len()), (&Value::Null, 0));
+}
+
+#[test]
+fn another_clock_needs_another_answer() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let before = asked(&app, 1_000);
+    let profile = app.store().find("job").unwrap();
+    assert_eq!(key_of(&profile), key_of(&app.store().find("job").unwrap()));
+    succeed(&store, &["clock", "job", "--rank", "2", "--offset", "3ms"]);
+    let moved = app.store().find("job").unwrap();
+    assert_ne!(key_of(&profile), key_of(&moved));
+    assert_ne!(asked(&app, 1_000), before, "the answer of the old clocks");
+    // A clock that the calls show moves the steps of a rank.
+    let clock: Clock = serde_json::from_value(serde_json::json!({"offset_ps": 5})).unwrap();
+    let aligned = app.store().align(&profile.manifest.id, &[(0, Some(clock))]).unwrap();
+    assert_ne!(key_of(&moved), key_of(&aligned));
+}
+
+#[tokio::test]
+async fn a_profile_without_work_says_so() {
+    let counter = r#"{"ph":"C","pid":1,"ts":0,"name":"memory","args":{"bytes":5}}"#;
+    let stage = Stage::with(&format!("{{\"traceEvents\":[{counter}]}}"));
+    let found = stage.json(PATH).await;
+    assert_eq!((&found["answer"], &found["recorded_ps"]), (&NO_WORK.into(), &Value::Null));
+    assert_eq!(found["findings"].as_array().unwrap().len(), 0);
+    assert!(fail(stage.store.root(), &["findings", "small"], 1).contains(NO_WORK));
+    assert_eq!(stage.get("/api/profiles/none/findings").await.status, StatusCode::NOT_FOUND);
+}
+
+/// A question that nobody waits for ends, and keeps nobody else from the answer.
+#[tokio::test]
+async fn findings_end_with_their_client_and_are_kept_for_the_next_one() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let question = Question::from(FindingsQuestion::about("job"));
+    let looks = AtomicUsize::new(0);
+    let is_left = || looks.fetch_add(1, Ordering::Relaxed) > 20;
+    let work = Work { cancel: Cancel::when(&is_left), ..Work::IN_PLACE };
+    let refused = answer(&app, &question, work).map_err(|refusal| refusal.kind);
+    assert_eq!(refused.err(), Some(RefusalKind::Cancelled));
+    assert!(app.kept_findings("job").unwrap().is_none());
+    let found = asked(&app, 1_000);
+    // Kept answers look at no cancellation but the first one.
+    let is_left = || true;
+    let work = Work { cancel: Cancel::when(&is_left), ..Work::IN_PLACE };
+    let kept = answer(&app, &question, work).unwrap();
+    assert_eq!(serde_json::to_value(kept).unwrap(), found);
+}
+
+#[tokio::test]
+async fn a_kept_answer_needs_no_turn() {
+    let stage = Stage::new();
+    let first = stage.json(PATH).await;
+    let turns = stage.app.turns();
+    let mut all = Vec::new();
+    while let Some(turn) = turns.take(Weight::Heavy) {
+        all.push(turn);
+    }
+    assert!(!all.is_empty());
+    assert_eq!(stage.json(PATH).await, first);
+    // After the server's restart it is computed again, and waits for its turn.
+    let mut again = Stage::new();
+    again.restart();
+    let turns = again.app.turns();
+    let mut all = Vec::new();
+    while let Some(turn) = turns.take(Weight::Heavy) {
+        all.push(turn);
+    }
+    let mut asked = pin!(again.json(PATH));
+    while turns.waiting(Weight::Heavy) == 0 {
+        tokio::select! {
+            biased;
+            _ = asked.as_mut() => panic!("an answer without a turn"),
+            () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
+        }
+    }
+    drop(all);
+    assert_eq!(asked.await["answer"], first["answer"]);
+}
