@@ -108,7 +108,7 @@ suite_rust() {
 
 # The files that look at an HTML file too: the others need a server. A commit runs those that differ most in what they ask,
 # since contract.test.mjs compares all answers of a file with those of a server.
-FILES_OF_HTML=(aiu arrows clocks collectives culprit data difference gone hits keys narrow overview panel pins plain plots ranks
+FILES_OF_HTML=(aiu arrows clocks collectives culprit data difference findings gone hits keys narrow overview panel pins plain plots ranks
     search state timeline times touch waits)
 FILES_OF_HTML_IN_A_COMMIT=(collectives data timeline)
 

@@ -39,6 +39,7 @@ test("axe finds nothing", async (t) => {
     ],
     details: [`${profile}&sel=${hits[0].slice.row}`, (page) => page.getByRole("article", { name: "Details" })],
     selection: [`${profile}&mark=${entry.start_ps}..${entry.end_ps}`, (page) => page.getByRole("table").first()],
+    findings: [`${profile}&tab=findings`, (page) => page.getByRole("article", { name: "Findings" })],
     search: [`${profile}&q=MATMUL&tab=search`, (page) => page.getByRole("list", { name: "Hits" })],
     plots: [
       `${profile}&rank=all&tab=plots`,

@@ -52,6 +52,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
   });
   const all = { "/api/profiles": ["/api/profiles"], "/api/profiles/{slug}": [`/api/profiles/${profile}`] };
   all["/api/profiles/{slug}/notes"] = [`/api/profiles/${profile}/notes`];
+  all["/api/profiles/{slug}/findings"] = [`/api/profiles/${profile}/findings`, `/api/profiles/${profile}/findings?limit=1`];
   for (const rank of ["0", "all"]) {
     for (const [template, path] of Object.entries(of(rank))) {
       // Only a rank of its own has counters, and only all ranks together have waits over time.

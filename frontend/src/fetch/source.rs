@@ -50,7 +50,16 @@ impl Source {
 
     /// The answer to a question about the store.
     pub async fn ask<Q: AskStore + Into<Question>>(self, question: Q) -> Result<Q::Answer, FetchError> {
-        decode::answer::<Q>(&self.bytes(&question.into(), AnswerEncoding::Message, None).await?)
+        self.ask_until(question, None).await
+    }
+
+    /// The answer to a question about the store. [`FetchError::Cancelled`] after the signal.
+    pub async fn ask_until<Q: AskStore + Into<Question>>(
+        self,
+        question: Q,
+        cancel: Option<&AbortSignal>,
+    ) -> Result<Q::Answer, FetchError> {
+        decode::answer::<Q>(&self.bytes(&question.into(), AnswerEncoding::Message, cancel).await?)
     }
 
     /// The source of one rank of a profile.

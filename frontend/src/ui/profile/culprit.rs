@@ -1,7 +1,11 @@
-//! The notice over the timeline of all ranks: where most waiting began, with the way there.
+//! The notice over the timeline of all ranks: where most waiting began, with the way there. Once the
+//! findings are known, the notice has the time that the run would save.
 
 use leptos::prelude::*;
+use nprof_engine::base::time::short_duration;
+use nprof_engine::insight::finding::sentence::of_run;
 use nprof_engine::makers::job::metrics::CAUSES;
+use nprof_engine::wire::findings::{FindingEntry, Findings};
 use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::{MetricPlaceEntry, Summary};
 
@@ -22,8 +26,21 @@ impl Culprit {
     fn of(summary: &Summary) -> Option<Self> {
         let causes = summary.groups.iter().find(|group| group.key == CAUSES)?;
         let metric = causes.metrics.iter().find(|metric| metric.place.is_some())?;
-        let cost = format::value(&metric.value, &metric.unit).text;
+        let cost = format!("{}, summed over the ranks", format::value(&metric.value, &metric.unit).text);
         Some(Self { name: metric.name.clone(), cost, place: metric.place.clone()? })
+    }
+
+    /// The same culprit with the time that the run would save without the cause, if a finding has
+    /// that time.
+    fn with_saving(self, found: &Findings) -> Self {
+        let is_about = |one: &&FindingEntry| match self.is_link() {
+            true => !one.is_late_rank() && one.ranks.as_ref() == Some(&self.place.ranks),
+            false => one.is_late_rank() && one.rank == Some(self.place.rank),
+        };
+        let saved_ps = found.findings.iter().filter(is_about).find_map(FindingEntry::saved_ps);
+        let Some(ps) = saved_ps.filter(|ps| *ps > 0) else { return self };
+        let (time, share) = (short_duration(ps as f64), of_run(ps, found.recorded_ps.unwrap_or(0)));
+        Self { cost: format!("the run would be {time} shorter without it ({share})"), ..self }
     }
 
     /// A link has a name with its numbers; see `nprof_engine::makers::job::metrics`.
@@ -41,13 +58,23 @@ pub fn CulpritNotice(
 ) -> impl IntoView {
     let all = Memo::new(move |_| opened.current.source.get().filter(|source| source.rank.is_all()));
     let asked = QuestionAnswers::new(all, move |source, _| opened.ask(source, SummaryQuestion, None));
+    // A server has computed them by then, and a file has them.
+    let with_findings = Memo::new(move |_| {
+        let source = all.get()?;
+        opened.are_findings_known().then_some(source.profile)
+    });
+    let found = QuestionAnswers::new(with_findings, move |profile, cancel| opened.findings(profile, cancel));
     let is_closed = RwSignal::new(false);
     let culprit = Memo::new(move |_| {
         let is_idle = opened.session.view.with(|view| view.selection.is_empty());
         if all.get().is_none() || is_closed.get() || !is_idle {
             return None;
         }
-        asked.answer().and_then(Result::ok).and_then(|summary| Culprit::of(&summary))
+        let culprit = asked.answer().and_then(Result::ok).and_then(|summary| Culprit::of(&summary))?;
+        Some(match found.answer() {
+            Some(Ok(found)) => culprit.with_saving(&found),
+            _ => culprit,
+        })
     });
     move || {
         culprit.get().map(|culprit| {
@@ -59,7 +86,7 @@ pub fn CulpritNotice(
             let reveal = move |_| opened.reveal_place(CAUSES, &place);
             view! {
                 <div class="timeline-part timeline-culprit" role="status">
-                    <span>{what}<b>{name}</b>": "{cost}", summed over the ranks"</span>
+                    <span>{what}<b>{name}</b>": "{cost}</span>
                     <button type="button" class="button" on:click=reveal>
                         {show}
                     </button>

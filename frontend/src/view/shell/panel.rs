@@ -8,6 +8,8 @@ use crate::view::size::Size;
 pub enum Tab {
     /// The selected slice or counter.
     Details,
+    /// Findings about the run.
+    Findings,
     /// The marked span.
     Selection,
     /// Hits of the search.
@@ -52,8 +54,15 @@ pub struct PanelRow {
 }
 
 /// All tabs, in the order of their panels.
-pub const PANELS: [PanelRow; 5] = [
+pub const PANELS: [PanelRow; 6] = [
     PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: PanelSide::Dock },
+    PanelRow {
+        tab: Tab::Findings,
+        name: "findings",
+        title: "Findings",
+        letter: "f",
+        side: PanelSide::Drawer,
+    },
     PanelRow {
         tab: Tab::Selection,
         name: "selection",
@@ -71,7 +80,7 @@ impl Tab {
     /// Returns true if a user goes from slice to slice in the tab.
     #[must_use]
     pub fn leads_to_slices(self) -> bool {
-        matches!(self, Self::Hits | Self::Plots)
+        matches!(self, Self::Findings | Self::Hits | Self::Plots)
     }
 
     /// Its row of the table.
@@ -199,7 +208,8 @@ mod tests {
     fn a_narrow_window_has_all_tabs_in_the_drawer() {
         let tabs = |width_px, side| Arrangement::of(width_px).tabs(side).collect::<Vec<_>>();
         assert_eq!(tabs(1_281.0, PanelSide::Dock), [Tab::Details]);
-        assert_eq!(tabs(1_281.0, PanelSide::Drawer), [Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots]);
+        let drawer = [Tab::Findings, Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots];
+        assert_eq!(tabs(1_281.0, PanelSide::Drawer), drawer);
         assert_eq!(tabs(1_280.0, PanelSide::Dock), []);
         assert_eq!(tabs(1_280.0, PanelSide::Drawer), PANELS.map(|row| row.tab));
         assert_eq!(Arrangement::Wide.side_of(Tab::Details), PanelSide::Dock);

@@ -1,5 +1,6 @@
 //! The open profiles: the state that all parts of its page read, and the only way to change it.
 
+mod finding;
 mod profile_source;
 mod rank_details;
 mod rank_times;
@@ -92,6 +93,8 @@ pub struct Opened {
     ranks: RankDetails,
     content: Memo<SheetContent>,
     of: ProfileSource,
+    /// True once findings are known, so that asking for them again costs nothing.
+    are_findings_known: RwSignal<bool>,
 }
 
 /// The width of a timeline that was not shown yet. The Data page can be opened first.
@@ -153,6 +156,7 @@ impl Opened {
             ranks,
             content,
             of,
+            are_findings_known: RwSignal::new(source.embedded().is_some()),
         }
     }
 

@@ -41,7 +41,7 @@ const NO_OPERATIONS: &str = "The operations did not arrive";
 impl Opened {
     /// Waits for an answer and passes it to `go`. Without an answer, shows the message `failed`
     /// with the reason, and a button that does it `again`.
-    fn lead<T: 'static>(
+    pub(super) fn lead<T: 'static>(
         self,
         answer: impl Future<Output = Result<T, FetchError>> + 'static,
         go: impl FnOnce(T) + 'static,
@@ -169,7 +169,7 @@ impl Opened {
         if late.span.duration_ps() > 0 {
             self.act(&Command::Focus(shown));
         }
-        self.act(&Command::ShowTab(Tab::Details));
+        self.show_details();
         Ok(())
     }
 
@@ -197,6 +197,15 @@ impl Opened {
             false => parts.get(&slice.track).copied().unwrap_or(WorkPart::Host),
         };
         Ok(instead(&slices, span, part_of).cloned())
+    }
+
+    /// Shows the details of what was just selected, unless the list stays in sight from which the
+    /// user came: beside it, the details have a place of their own.
+    fn show_details(self) {
+        let keeps_list = self.session.view.with_untracked(|view| view.panels.tab == Some(Tab::Findings));
+        if !keeps_list {
+            self.act(&Command::ShowTab(Tab::Details));
+        }
     }
 
     /// The closed groups that hide a track of a rank.

@@ -6,6 +6,7 @@ use wasm_bindgen::JsCast;
 
 use super::details::Details;
 use super::edge::PanelEdge;
+use super::findings::FindingsPanel;
 use super::search_panel::SearchPanel;
 use super::selection::Selection;
 use super::state::Panels;
@@ -36,6 +37,7 @@ fn content(panels: Panels, tab: Tab) -> AnyView {
     let Panels { opened, search, .. } = panels;
     match tab {
         Tab::Details => view! { <Details opened /> }.into_any(),
+        Tab::Findings => view! { <FindingsPanel opened /> }.into_any(),
         Tab::Selection => view! { <Selection opened /> }.into_any(),
         Tab::Hits => {
             // Beside a dock, the details have a place of their own.

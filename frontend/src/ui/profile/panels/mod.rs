@@ -1,4 +1,5 @@
-//! The panels of the dock and the drawer: details, statistics, hits of the search, warnings, plots.
+//! The panels of the dock and the drawer: details, findings, statistics, hits of the search,
+//! warnings, plots.
 
 pub mod comparison;
 pub mod counter_lines;
@@ -8,6 +9,8 @@ pub mod field;
 mod details;
 #[cfg(feature = "browser")]
 mod edge;
+#[cfg(feature = "browser")]
+mod findings;
 #[cfg(feature = "browser")]
 mod frame;
 #[cfg(feature = "browser")]

@@ -1,0 +1,150 @@
+//! The place to which a finding leads.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::ProfileInfo;
+use nprof_engine::wire::findings::FindingEntry;
+use nprof_engine::wire::rank_ref::RankRef;
+
+use super::source_id::SourceId;
+use super::{Axes, Command, Timebase};
+
+/// The part of a window beside a span, on each side.
+const MARGIN: i64 = 4;
+
+/// A place, with the times of the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingPlace {
+    /// The rank to look at.
+    pub source: Option<SourceId>,
+    /// The ranks that are shown, if there are several.
+    pub ranks: BTreeSet<RankRef>,
+    /// The span to look at.
+    pub span: Option<Interval>,
+    /// Row of a slice of the rank.
+    pub row: Option<u32>,
+}
+
+impl FindingPlace {
+    /// The place of a finding. `None` if the run as a whole is meant.
+    #[must_use]
+    pub fn of(entry: &FindingEntry, times: &FindingTimes) -> Option<Self> {
+        let source = entry.rank.map(|rank| SourceId { rank: rank.into(), profile: times.profile });
+        let ranks: BTreeSet<RankRef> = entry.ranks.iter().flatten().map(|rank| (*rank).into()).collect();
+        let time = |ps| times.shown(entry.rank, ps);
+        let span = entry.start_ps.zip(entry.end_ps);
+        let span = span.map(|(start_ps, end_ps)| Interval::new(time(start_ps), time(end_ps)));
+        let place = Self { source, ranks, span, row: entry.row };
+        (place.source.is_some() || place.span.is_some() || !place.ranks.is_empty()).then_some(place)
+    }
+
+    /// The span with room on both sides.
+    #[must_use]
+    pub fn window(&self) -> Option<Interval> {
+        self.span.map(|span| {
+            let beside_ps = (span.duration_ps() / MARGIN).max(1);
+            Interval::new(span.start.0.saturating_sub(beside_ps), span.end.0.saturating_add(beside_ps))
+        })
+    }
+
+    /// The commands that lead there. `current` is the shown rank.
+    #[must_use]
+    pub fn commands(&self, current: SourceId) -> Vec<Command> {
+        let first = self.ranks.first().map(|rank| current.sibling(*rank));
+        let target = self.source.or(first);
+        let window = self.window();
+        let ranks = (self.ranks.len() > 1).then(|| self.ranks.clone());
+        match (target, ranks, window) {
+            (Some(target), Some(ranks), window) => {
+                let beside = Command::ShowRanks { ranks, current: target };
+                let shown = beside.in_rank(target, current);
+                [Some(shown), window.map(Command::Focus)].into_iter().flatten().collect()
+            }
+            (Some(target), None, Some(window)) => vec![Command::Show(window).in_rank(target, current)],
+            (Some(target), None, None) => vec![Command::OpenRank(target)],
+            (None, _, window) => window.map(Command::Show).into_iter().collect(),
+        }
+    }
+}
+
+/// The times of findings of a profile. They stand on the clock that its ranks share.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FindingTimes {
+    /// Position of the profile in the view.
+    pub profile: u8,
+    /// The axes on which the findings stand.
+    of_findings: Axes,
+    /// The axes on which the ranks are shown.
+    shown: Axes,
+}
+
+impl FindingTimes {
+    /// The times of the profile at this position of the view.
+    #[must_use]
+    pub fn of(profiles: &[Arc<ProfileInfo>], profile: u8, base: Timebase) -> Self {
+        let own = profiles.get(usize::from(profile)).map_or(&[][..], std::slice::from_ref);
+        Self { profile, of_findings: Axes::of(own, Timebase::Aligned), shown: Axes::of(profiles, base) }
+    }
+
+    /// The time on the page. `rank` is the rank to look at. Times of no single rank are those of
+    /// rank 0.
+    #[must_use]
+    pub fn shown(&self, rank: Option<u32>, ps: i64) -> i64 {
+        let rank = RankRef::Number(rank.unwrap_or(0));
+        let local_ps = self.of_findings.axis(SourceId::of_first(rank)).local(ps);
+        self.shown.axis(SourceId { rank, profile: self.profile }).shared(local_ps)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::findings::{RuleState, SeverityEntry};
+
+    use super::*;
+
+    fn entry() -> FindingEntry {
+        FindingEntry {
+            rule: "slow-link".to_owned(),
+            state: RuleState::Found,
+            severity: Some(SeverityEntry::Low),
+            rank: None,
+            ranks: None,
+            track: None,
+            row: None,
+            start_ps: None,
+            end_ps: None,
+            saving_ps: None,
+            text: "a".to_owned(),
+            advice: None,
+            evidence: Vec::new(),
+            title: "a?".to_owned(),
+            reason: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(entry: &FindingEntry, expected: &[Command]) {
+        let place = FindingPlace::of(entry, &FindingTimes::default());
+        let commands = place.map(|place| place.commands(SourceId::of_first(RankRef::All)));
+        assert_eq!(commands.unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn a_place_leads_to_its_rank_and_its_span() {
+        let at = |rank| SourceId::of_first(rank);
+        let span = FindingEntry { start_ps: Some(100), end_ps: Some(500), ..entry() };
+        let window = Interval::new(0, 600);
+        check(&entry(), &[]);
+        check(&span, &[Command::Show(window)]);
+        check(&FindingEntry { rank: Some(3), ..entry() }, &[Command::OpenRank(at(3))]);
+        let both = FindingEntry { rank: Some(3), ..span.clone() };
+        let in_rank = |then| Command::InRank { source: at(3), then: Box::new(then) };
+        check(&both, &[in_rank(Command::Show(window))]);
+        let ranks: BTreeSet<RankRef> = [1.into(), 3.into()].into();
+        let link = FindingEntry { ranks: Some(vec![1, 3]), ..both };
+        let beside = Command::ShowRanks { ranks, current: at(3) };
+        check(&link, &[in_rank(beside), Command::Focus(window)]);
+    }
+}
