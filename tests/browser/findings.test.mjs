@@ -64,6 +64,7 @@ test("findings are listed and lead to their places", async (t) => {
     await isAt(page, rows[at]);
     await page.getByRole("article", { name: "Details" }).getByRole("heading").first().waitFor();
     await panelOf(page).getByRole("heading", { name: found.answer }).waitFor();
+    assert.equal(await panelOf(page).locator("[aria-current=true]").count(), 1);
     await page.goBack();
     await eventually(() => assert.equal(viewOf(page).selected, null, page.url()));
   });

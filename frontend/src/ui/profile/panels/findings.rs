@@ -38,17 +38,26 @@ pub fn FindingsPanel(
     }
 }
 
+/// Steps of the user through the list.
+#[derive(Clone, Copy)]
+struct FindingSteps {
+    /// The finding that has the focus, or had it last.
+    current: RwSignal<usize>,
+    /// The finding whose place is shown.
+    followed: RwSignal<Option<usize>>,
+}
+
 #[component]
 fn AnswerOfRules(opened: Opened, profile: u8, found: Arc<Findings>) -> impl IntoView {
     let times = Memo::new(move |_| opened.finding_times(profile));
-    let current = RwSignal::new(0);
+    let steps = FindingSteps { current: RwSignal::new(0), followed: RwSignal::new(None) };
     let length_ps = found.recorded_ps.unwrap_or(0);
     let mut advised: Vec<&str> = Vec::new();
     let rows = found.in_state(RuleState::Found).enumerate().map(|(at, entry)| {
         let is_first = !advised.contains(&entry.rule.as_str());
         advised.push(&entry.rule);
         let advice = entry.advice.clone().filter(|_| is_first);
-        view! { <FindingRow opened times entry=entry.clone() advice length_ps at current /> }
+        view! { <FindingRow opened times entry=entry.clone() advice length_ps at steps /> }
     });
     let rows = rows.collect_view();
     let left_out = found.total - found.findings.len() as u64;
@@ -60,7 +69,7 @@ fn AnswerOfRules(opened: Opened, profile: u8, found: Arc<Findings>) -> impl Into
     view! {
         <article class="findings" aria-label="Findings">
             <h2 class="findings-answer">{found.answer.clone()}</h2>
-            <ol class="findings-list" aria-label="Findings" on:keydown=move |event| walk(&event, current)>
+            <ol class="findings-list" aria-label="Findings" on:keydown=move |event| walk(&event, steps.current)>
                 {rows}
             </ol>
             <footer class="findings-rest">{more} {rest}</footer>
@@ -98,24 +107,13 @@ fn FindingRow(
     advice: Option<String>,
     length_ps: i64,
     at: usize,
-    current: RwSignal<usize>,
+    steps: FindingSteps,
 ) -> impl IntoView {
     let has_place = times.with_untracked(|times| FindingPlace::of(&entry, times).is_some());
     let entry = StoredValue::new(entry);
-    let place = move || {
-        let bounds =
-            entry.with_value(|entry| entry.saving_ps.map(|saving| sentence::between(&Bracket::from(saving))));
-        let place = entry.with_value(|entry| {
-            let time = |ps| {
-                let shown_ps = times.with(|times| times.shown(entry.rank, ps));
-                opened.times.clock.with(|clock| clock.text(shown_ps))
-            };
-            sentence::place(&entry.place(), time)
-        });
-        [bounds, place].into_iter().flatten().collect::<Vec<_>>().join(" · ")
-    };
+    let place = move || entry.with_value(|entry| times.with(|times| place_words(opened, times, entry)));
     let go = move |_| {
-        current.set(at);
+        steps.followed.set(has_place.then_some(at));
         opened.reveal_finding(&entry.get_value(), &times.get_untracked());
     };
     let FindingEntry { rule, text, title, severity, saving_ps, .. } = entry.get_value();
@@ -130,9 +128,10 @@ fn FindingRow(
                 title=title
                 data-severity=severity
                 aria-disabled=(!has_place).then_some("true")
-                tabindex=move || if current.get() == at { "0" } else { "-1" }
+                aria-current=move || (steps.followed.get() == Some(at)).then_some("true")
+                tabindex=move || if steps.current.get() == at { "0" } else { "-1" }
                 on:click=go
-                on:focus=move |_| current.set(at)
+                on:focus=move |_| steps.current.set(at)
             >
                 <span class="finding-saving">{saving}</span>
                 <span class="finding-body">
@@ -148,6 +147,14 @@ fn FindingRow(
             </button>
         </li>
     }
+}
+
+/// The bounds of the saving and the place, on the clock of the page.
+fn place_words(opened: Opened, times: &FindingTimes, entry: &FindingEntry) -> String {
+    let bounds = entry.saving_ps.map(|saving| sentence::between(&Bracket::from(saving)));
+    let time = |ps| opened.times.clock.with(|clock| clock.text(times.shown(entry.rank, ps)));
+    let place = sentence::place(&entry.place(), time);
+    [bounds, place].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// The saving of a finding, in time and as a share of the run.
