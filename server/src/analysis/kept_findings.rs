@@ -57,7 +57,7 @@ impl KeptFindings {
                 GuardResult::Timeout => cancel.check().map_err(Failed::Cancelled)?,
                 GuardResult::Guard(guard) => {
                     let found = Arc::new(compute().map_err(Failed::Analysis)?);
-                    // An insert fails only if the key was removed meanwhile. The answer is right anyway.
+                    // An insert fails only if the key was removed. The answer is right anyway.
                     drop(guard.insert(Arc::clone(&found)));
                     return Ok(found);
                 }

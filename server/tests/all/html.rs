@@ -62,7 +62,8 @@ async fn a_bundle_answers_as_a_server() {
     .iter()
     .map(|path| format!("{rank}{path}"))
     .collect();
-    paths.extend(["/api/profiles".to_owned(), "/api/profiles/small".to_owned()]);
+    let of_store = ["/api/profiles", "/api/profiles/small", "/api/profiles/small/findings"];
+    paths.extend(of_store.map(str::to_owned));
     for path in paths {
         let (route, query) = path.split_once('?').unwrap_or((&path, ""));
         let question = Question::parse(route, query).unwrap();

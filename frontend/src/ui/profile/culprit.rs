@@ -1,5 +1,5 @@
-//! The notice over the timeline of all ranks: where most waiting began, with the way there. Once the
-//! findings are known, the notice has the time that the run would save.
+//! The notice over the timeline of all ranks: where most waiting began, with the way there. Once
+//! the findings are known, the notice has the time that the run would save.
 
 use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
