@@ -1,5 +1,6 @@
 //! The findings about the run of a profile: answers of the engine's rules about all ranks.
 
+use indicatif::HumanCount;
 use nprof_engine::base::Error;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
@@ -11,6 +12,10 @@ use super::job_segment;
 use super::regions::regions_of;
 use super::{AnalysisError, on_all_cores};
 use crate::store::Profile;
+
+/// Events of a profile whose findings a server computes. Graph and replay take some hundred bytes
+/// for each.
+const MOST_EVENTS: u64 = 4_000_000;
 
 /// The answers of all rules about the run of a profile.
 #[derive(Debug)]
@@ -47,6 +52,20 @@ impl JudgedRun {
 pub fn message_of(profile: &Profile, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
     let judged = JudgedRun::of(profile, cancel)?;
     Ok(judged.map_or_else(|| Findings::unknown(NO_WORK), |run| run.message()))
+}
+
+/// Like [`message_of`], in the memory of a server: a larger profile is not looked at.
+pub fn message_within(profile: &Profile, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
+    let events: u64 = profile.manifest.ranks.iter().map(|rank| rank.events).sum();
+    if events <= MOST_EVENTS {
+        return message_of(profile, cancel);
+    }
+    let name = profile.manifest.slug();
+    Ok(Findings::unknown(&format!(
+        "the profile has {} events, and a server looks at {}; `nprof findings {name}` has no limit",
+        HumanCount(events),
+        HumanCount(MOST_EVENTS)
+    )))
 }
 
 /// The facts, with the steps of the first rank that has some if the operations of the ranks tell

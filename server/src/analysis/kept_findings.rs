@@ -9,7 +9,7 @@ use nprof_engine::wire::findings::Findings;
 use quick_cache::sync::{Cache, GuardResult};
 
 use super::AnalysisError;
-use super::findings::{key_of, message_of};
+use super::findings::{key_of, message_within};
 use crate::store::Profile;
 
 /// Limit of answers. One of a thousand ranks takes some hundred KiB.
@@ -38,10 +38,11 @@ impl KeptFindings {
     /// The answer about a profile. If another client's work on it is cancelled, this one goes on
     /// with its own. Blocks.
     pub fn of(&self, profile: &Profile, cancel: Cancel<'_>) -> Result<Arc<Findings>, AnalysisError> {
-        self.computed(&key_of(profile), cancel, || message_of(profile, cancel)).map_err(|failed| match failed
-        {
-            Failed::Cancelled(source) => AnalysisError::Segment { path: profile.dir.clone(), source },
-            Failed::Analysis(error) => error,
+        self.computed(&key_of(profile), cancel, || message_within(profile, cancel)).map_err(|failed| {
+            match failed {
+                Failed::Cancelled(source) => AnalysisError::Segment { path: profile.dir.clone(), source },
+                Failed::Analysis(error) => error,
+            }
         })
     }
 

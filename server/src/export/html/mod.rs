@@ -268,11 +268,14 @@ fn findings_of(
     if of.is_part {
         return Ok(Ok(Findings::unknown(PART)));
     }
-    // Without the comparison, the analysis can take more memory than a server has for it.
-    if of.comparing == Comparing::Apart && job_segment::is_for(of.profile) && !has_job {
-        return Ok(Ok(Findings::unknown(NOT_COMPARED)));
-    }
-    let found = findings::message_of(of.profile, cancel);
+    let found = match of.comparing {
+        Comparing::Here => findings::message_of(of.profile, cancel),
+        // Without the comparison, the analysis can take more memory than a server has for it.
+        Comparing::Apart if job_segment::is_for(of.profile) && !has_job => {
+            Ok(Findings::unknown(NOT_COMPARED))
+        }
+        Comparing::Apart => findings::message_within(of.profile, cancel),
+    };
     cancel.check().map_err(ExportError::Cancelled)?;
     Ok(found.map_err(|error| {
         tracing::warn!("the export has no findings: {error}");
