@@ -96,7 +96,14 @@ impl JobSlack {
             let node = &rank.work.nodes[slice.node as usize];
             let name = rank.name(node);
             let place = *places.entry(name).or_insert_with(|| {
-                names.push(NameSlack { name, slices: 0, time_ps: 0, tight_ps: 0, least: *slice, median_ps: 0 });
+                names.push(NameSlack {
+                    name,
+                    slices: 0,
+                    time_ps: 0,
+                    tight_ps: 0,
+                    least: *slice,
+                    median_ps: 0,
+                });
                 all_ps.push(Vec::new());
                 names.len() - 1
             });

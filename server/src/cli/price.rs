@@ -51,7 +51,10 @@ pub(super) fn money(amount: f64) -> String {
         1 => 3,
         _ => 2,
     };
-    format!("{whole}.{}", &decimals[..shown.min(MOST_DIGITS)])
+    let half = 0.5 * 10_f64.powi(-i32::try_from(shown).unwrap_or(0));
+    let rounded = format!("{:.MOST_DIGITS$}", amount + half);
+    let end = rounded.find('.').unwrap_or(0) + 1 + shown;
+    rounded[..end.min(rounded.len())].to_owned()
 }
 
 #[cfg(test)]
@@ -70,6 +73,6 @@ mod tests {
 
     #[test]
     fn small_amounts_have_digits() {
-        assert_eq!([98.32, 1.5, 0.0, 0.001_234_56].map(money), ["98.32", "1.500", "0.00", "0.001234"]);
+        assert_eq!([98.32, 1.5, 0.0, 0.001_234_56].map(money), ["98.32", "1.500", "0.00", "0.001235"]);
     }
 }

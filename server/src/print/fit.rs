@@ -52,7 +52,8 @@ fn rules(width: usize) -> [CutRule; 4] {
 pub fn fitted(names: &[impl AsRef<str>], width: usize) -> Vec<String> {
     let shown: Vec<Cow<'_, str>> = names.iter().map(|name| visible(name.as_ref())).collect();
     let is_long = |name: &Cow<'_, str>| name.width() > width;
-    let mut long: Vec<CutName<'_>> = shown.iter().filter(|name| is_long(name)).map(CutName::of).collect();
+    let mut long: Vec<CutName<'_>> =
+        shown.iter().filter(|name| is_long(name)).map(|name| CutName::of(name)).collect();
     part(&mut long);
     let cut = rules(width).iter().find_map(|rule| cut_by(&long, rule, width));
     let mut cut = cut.unwrap_or_else(|| long.iter().map(|name| name.head(width)).collect()).into_iter();
@@ -113,7 +114,7 @@ fn cut_by(names: &[CutName<'_>], rule: &CutRule, width: usize) -> Option<Vec<Str
 }
 
 impl<'t> CutName<'t> {
-    fn of(text: &'t Cow<'_, str>) -> Self {
+    fn of(text: &'t str) -> Self {
         let mut starts: Vec<usize> = Vec::new();
         let mut is_joined = false;
         for (at, sign) in text.char_indices() {

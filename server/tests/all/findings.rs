@@ -1,9 +1,11 @@
 //! `nprof findings` on jobs whose causes are known: the generator plants them, and runs the same
 //! job without them.
 
+use std::path::Path;
+
 use serde_json::Value;
 
-use crate::ranks::{Truth, json_of, nprof};
+use crate::ranks::{Truth, json_of, nprof, succeed};
 
 /// Clocks that agree, and a recording that lacks nothing.
 const SOUND: [&str; 8] = ["--offset-ms", "0", "--drift-ppm", "0", "--lost", "0", "--late-start", "0"];
@@ -110,4 +112,47 @@ fn nobody_tells_who_is_late_if_a_rank_is_absent() {
     let (code, _, error) = nprof(&made.store(), &["findings", "job", "--fail-on", "late-rank"]);
     assert_eq!(code, Some(4), "{error}");
     assert!(error.contains("7 of 8 ranks"), "{error}");
+}
+
+/// What is found in a simulated job of four ranks.
+fn findings_of_demo(dir: &Path, arguments: &[&str]) -> Vec<Value> {
+    let store = dir.join("store");
+    let demo = ["demo", "--ingest-only", "--ranks", "4", "--db-bucket", "job", "--force"];
+    succeed(&store, &[&demo[..], arguments].concat());
+    let found = json_of(&store, &["findings", "job", "--output-format", "json"]);
+    found["findings"].as_array().unwrap().clone()
+}
+
+/// The saving of each planted cause is what it costs the simulated job.
+#[test]
+fn planted_causes_of_a_simulated_device_are_found_with_their_cost() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = dir.path().join("truth.json");
+    for (fault, rule) in [
+        ("slow-rank=1", "late-rank"),
+        ("late-rank=2", "late-rank"),
+        ("pause=1", "late-rank"),
+        ("throttle=3", "late-rank"),
+        ("slow-link=1", "slow-link"),
+        ("dma-late=3", "slow-step"),
+    ] {
+        let planted = ["--fault", fault, "--truth", truth.to_str().unwrap(), "--events", "20000"];
+        let found = findings_of_demo(dir.path(), &planted);
+        let truth: Value = serde_json::from_slice(&std::fs::read(&truth).unwrap()).unwrap();
+        let cause = &truth["causes"][0];
+        let of_rule = |one: &&Value| one["rule"] == rule && one["state"] == "found";
+        let one = found.iter().find(of_rule).unwrap_or_else(|| panic!("{fault}: {found:?}"));
+        let (cost, saving) =
+            (cause["cost_ps"].as_f64().unwrap(), one["saving_ps"]["middle"].as_f64().unwrap());
+        assert!((saving - cost).abs() < 0.1 * cost, "{fault}: {cost} {one}");
+        assert!(rule == "slow-step" || one["rank"] == cause["rank"], "{fault}: {one}");
+    }
+}
+
+#[test]
+fn a_simulated_job_without_faults_blames_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    for one in findings_of_demo(dir.path(), &["--fault", "none"]) {
+        assert!(one["state"] != "found" || !BLAMING.contains(&one["rule"].as_str().unwrap()), "{one}");
+    }
 }

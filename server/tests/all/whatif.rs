@@ -100,7 +100,8 @@ fn path_and_waits_lead_to_the_late_rank() {
     let slack = json_of(&of.store(), &slack);
     let slices = slack["slices"].as_array().unwrap();
     let slack_of = |part: &Value| {
-        let slice = slices.iter().find(|slice| (&slice["rank"], &slice["row"]) == (&part["rank"], &part["row"]));
+        let slice =
+            slices.iter().find(|slice| (&slice["rank"], &slice["row"]) == (&part["rank"], &part["row"]));
         slice.map(|slice| ps(&slice["slack_ps"]))
     };
     let work: Vec<&Value> = parts.iter().filter(|part| part["kind"] == "work").collect();

@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::{EnergyPart, PartTotals, RankPower, RestSpan, WorkSpan, by_region};
+use super::{EnergyPart, PartTotals, RankActivity, RankPower, RestSpan, WorkSpan, by_region};
 use crate::base::Interval;
+use crate::exec::Work;
+use crate::insight::tests::{Drawn, US, job_of_works, work_of};
+use crate::insight::walk::JobEdges;
 
 /// Watts at each picosecond, from 0 on.
 fn power_of(watts: &[f64]) -> RankPower {
@@ -60,6 +63,35 @@ fn work_waits_and_idle_time_share_the_energy() {
     };
     assert_eq!(of(&rests), [10.0, 8.0, 0.0, 16.0]);
     assert_eq!(of(&[rest(5, 6, EnergyPart::Waiting), rest(6, 7, EnergyPart::Launch)]), [7.0, 8.0, 3.0, 16.0]);
+}
+
+#[test]
+fn a_device_waits_for_its_host_and_for_the_last_rank() {
+    let early = [
+        Drawn(9, "launch", 0, 4),
+        Drawn(0, "gemm", 5, 20),
+        Drawn(9, "launch", 30, 34),
+        Drawn(0, "gemm", 35, 60),
+        Drawn(0, "sync", 60, 90),
+    ];
+    let late = [Drawn(0, "gemm", 5, 80), Drawn(0, "sync", 80, 90)];
+    let job = job_of_works([&early[..], &late[..]].map(work_of).to_vec());
+    let edges = JobEdges::of(&job, Work::IN_PLACE).unwrap();
+    let of = |rank: u32| {
+        let activity = RankActivity::of(&edges, rank);
+        let totals = PartTotals::of_time(Interval::new(0, 100 * US), &activity.work, &activity.rests);
+        let us = |ps: f64| (ps / US as f64).round() as i64;
+        let work: Vec<(String, i64)> =
+            activity.names.into_iter().zip(totals.work.iter().map(|ps| us(*ps))).collect();
+        (work, totals.rest.map(us))
+    };
+    let named = |gemm: i64, sync: i64| vec![("gemm".to_owned(), gemm), ("sync".to_owned(), sync)];
+    let (work, rest) = of(0);
+    assert_eq!(work, named(40, 10));
+    // The launch itself takes a part of the 15 µs before the second product.
+    assert_eq!((rest[0], rest[1] + rest[2], rest[3]), (20, 15, 15));
+    assert!(rest[1] >= 10, "{rest:?}");
+    assert_eq!(of(1), (named(75, 10), [0, 0, 0, 15]));
 }
 
 #[test]

@@ -28,6 +28,11 @@ const LEAST_LONGER: f64 = 0.05;
 /// The same in median deviations of the steps.
 const LEAST_DEVIATIONS: i64 = 5;
 
+/// The least cost of a slow step: this share of the run, or this part of a usual step in a long run.
+/// Programs have steps that do a little more now and then.
+const LEAST_OF_RUN: f64 = 0.02;
+const LEAST_OF_STEP: f64 = 0.25;
+
 /// A step with its bounds, from its begin to that of the next one.
 #[derive(Debug, Clone)]
 struct BoundedStep {
@@ -60,10 +65,11 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         // Steps of several kinds, such as those that accumulate gradients.
         return Ok(Judgement::Nothing);
     }
+    let least_cost_ps = facts.part_ps(LEAST_OF_RUN).min((usual_ps as f64 * LEAST_OF_STEP) as i64);
     let mut found = Vec::new();
     for step in steps {
         let by_ps = step.duration_ps().saturating_sub(usual_ps);
-        if by_ps <= least_ps {
+        if by_ps <= least_ps.max(least_cost_ps) {
             continue;
         }
         let saving = Bracket::around(by_ps - deviation_ps, by_ps, by_ps + deviation_ps);
