@@ -39,9 +39,8 @@ impl FromStr for Price {
 
 /// Money with at least four digits that say something.
 pub(super) fn money(amount: f64) -> String {
-    /// A digit in this place is less than any price of a picosecond.
-    const MOST_DIGITS: usize = 15;
-    let text = format!("{amount:.MOST_DIGITS$}");
+    // A digit behind these is less than any price of a picosecond.
+    let text = format!("{amount:.15}");
     let Some((whole, decimals)) = text.split_once('.') else { return text };
     // Cents suffice from ten on. The first digit of a small amount is far behind the point.
     let zeros = decimals.bytes().take_while(|digit| *digit == b'0').count();
@@ -52,7 +51,7 @@ pub(super) fn money(amount: f64) -> String {
         _ => 2,
     };
     let half = 0.5 * 10_f64.powi(-i32::try_from(shown).unwrap_or(0));
-    let rounded = format!("{:.MOST_DIGITS$}", amount + half);
+    let rounded = format!("{:.15}", amount + half);
     let end = rounded.find('.').unwrap_or(0) + 1 + shown;
     rounded[..end.min(rounded.len())].to_owned()
 }

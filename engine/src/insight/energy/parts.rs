@@ -58,7 +58,7 @@ impl EnergyPart {
 pub struct RestSpan {
     /// The span in picoseconds.
     pub span: Interval,
-    /// The reason. Where work runs, there is none.
+    /// The reason. Work that runs meanwhile goes before it.
     pub part: EnergyPart,
 }
 

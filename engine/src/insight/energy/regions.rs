@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::base::Interval;
 
 /// The quantity of each region within a span, and that of no region. The quantity has grown to
-/// `until(t)` at the time `t`. The innermost one of several regions counts: the one that
-/// began last, and of those the shortest.
+/// `until(t)` at the time `t`. The innermost one of several regions counts: the one that began
+/// last, and of those the shortest.
 #[must_use]
 pub fn by_region(span: Interval, regions: &[Interval], until: impl Fn(i64) -> f64) -> (Vec<f64>, f64) {
     let mut bounds: Vec<(i64, bool, usize)> = Vec::with_capacity(2 * regions.len() + 1);
