@@ -95,7 +95,13 @@ impl EnergyAnswer {
     fn heading(&self) -> Vec<String> {
         let energy = ["ENERGY", "SHARE"].into_iter().filter(|_| self.joules().is_some());
         let cost = self.price.map(|_| "COST");
-        energy.chain(["TIME"]).chain(cost).chain([""]).map(str::to_owned).collect()
+        // Times of several ranks are longer than the run.
+        let time = match self.run.ranks.len() {
+            0 | 1 => "TIME".to_owned(),
+            count => format!("TIME OF {count} RANKS"),
+        };
+        let energy = energy.map(str::to_owned);
+        energy.chain([time]).chain(cost.map(str::to_owned)).chain([String::new()]).collect()
     }
 
     fn cells(&self, row: &EnergyRow) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::aiu::op;
 use crate::cli::{fail, succeed};
 use crate::ranks::shared;
 
@@ -140,6 +141,26 @@ fn a_price_needs_no_power() {
     let store = stage.dir.path().join("store");
     assert!(fail(&store, &["energy", "run", "--price", "7"], 2).contains("no price"));
     assert!(fail(&store, &["energy", "run", "--rank", "4"], 1).contains("no rank 4"));
+}
+
+#[test]
+fn a_charge_is_the_energy_between_its_readings() {
+    // Each kernel takes 50 of 100 µs, and the charge at its end grows by that of 12 W.
+    let kernel = |n: u64| {
+        let charge = format!(r#","Power":"{}""#, 1_000 + 51_200 * n);
+        op(0, &format!("mul_{n} Cmpt Exec"), (100 * (n + 1), 50), &charge)
+    };
+    let kernels = (0..6).map(kernel).collect::<Vec<String>>().join(",");
+    let dir = tempfile::tempdir().unwrap();
+    let (store, path) = (dir.path().join("store"), dir.path().join("a.json"));
+    fs::write(&path, format!("[{kernels}]")).unwrap();
+    succeed(&store, &["ingest", path.to_str().unwrap(), "--db-bucket", "aiu"]);
+    let of: Value =
+        serde_json::from_str(&succeed(&store, &["energy", "aiu", "--output-format", "json"])).unwrap();
+    let near = |value: &Value, millijoules: f64| (value.as_f64().unwrap() * 1e3 - millijoules).abs() < 0.01;
+    assert!(near(&of["joules"], 6.0), "500 µs between the first and the last reading: {of}");
+    assert!(near(&of["parts"]["work"], 3.0) && near(&of["parts"]["idle"], 3.0), "{of}");
+    assert!((by_table(&store, "0") * 1e3 - 6.0).abs() < 0.01);
 }
 
 /// The energy by the table of an AIU: the mean power of each part, times its time.
