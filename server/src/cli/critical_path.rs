@@ -36,8 +36,8 @@ const SHOWN_NAMES: usize = 10;
 pub(super) struct CriticalPathArgs {
     /// Name or id of a profile, as `nprof list` shows it
     profile: String,
-    /// List the work of devices by its slack, the least first: the time by which it could take longer
-    /// before the run does
+    /// List the work of devices by its slack, the least first: the time by which it could take
+    /// longer before the run does
     #[arg(long)]
     slack: bool,
     /// Most parts of the path, or most slices with --slack, or `all`

@@ -114,7 +114,7 @@ fn nobody_tells_who_is_late_if_a_rank_is_absent() {
     assert!(error.contains("7 of 8 ranks"), "{error}");
 }
 
-/// What is found in a simulated job of four ranks.
+/// The findings of a simulated job of four ranks.
 fn findings_of_demo(dir: &Path, arguments: &[&str]) -> Vec<Value> {
     let store = dir.join("store");
     let demo = ["demo", "--ingest-only", "--ranks", "4", "--db-bucket", "job", "--force"];

@@ -40,8 +40,8 @@ pub(in crate::insight) enum AwaitedCalls {
 }
 
 impl Meeting {
-    /// The calls that a rank waits for. `awaits_root` tells whether that of the root has come or can
-    /// come.
+    /// The calls that a rank waits for. `awaits_root` tells whether that of the root has come or
+    /// can come.
     pub(in crate::insight) fn awaited_calls(&self, rank: u32, awaits_root: bool) -> AwaitedCalls {
         match (self.waiting, self.root) {
             (WaitingRanks::ForAll, _) | (WaitingRanks::RootForAll, None) => AwaitedCalls::All,

@@ -14,7 +14,7 @@ pub(in crate::insight) struct ReplayPoint {
 
 /// Sees the middle model of a replay. All times are those of the unchanged run, in picoseconds.
 pub(in crate::insight) trait ReplayObserver {
-    /// The next point waits for another one. What it waits for came at `time_ps`.
+    /// The next point waits for another one. The source came at `time_ps`.
     fn awaits(&mut self, _source: ReplayPoint, _time_ps: i64) {}
 
     /// The next point, an end of a call, waits for calls of its operation.

@@ -59,8 +59,8 @@ pub(super) fn slow_parts(facts: &Facts<'_>) -> Vec<(u32, Vec<SlowPart>)> {
     slow
 }
 
-/// Adds the parts of a rank. Of operations that run at the same time nobody knows whose steps the
-/// cores execute.
+/// Adds the parts of a rank. Operations that run at the same time are left out: nobody knows whose
+/// steps the cores execute.
 fn add_parts(facts: &Facts<'_>, rank: u32, graph: &RankGraph, of_operations: &mut [Vec<OwnPart>]) {
     let is_core = |(_, node): &(u32, &WorkNode)| {
         let class = graph.classes[node.class as usize];

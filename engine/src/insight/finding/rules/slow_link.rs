@@ -1,6 +1,6 @@
-//! Slow links: a group of ranks whose transfers take longer than those of their like (kind, size and
-//! number of ranks), although all of the group had come, or a rank whose own part of its transfers
-//! takes longer than that of the others.
+//! Slow links: a group of ranks whose transfers take longer than those of their like (kind, size
+//! and number of ranks), although all of the group had come, or a rank whose own part of its
+//! transfers takes longer than that of the others.
 //!
 //! `nprof ranks` finds the groups, with its thresholds. The saving is the replay in which each slow
 //! transfer takes the usual time.

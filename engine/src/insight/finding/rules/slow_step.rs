@@ -28,8 +28,8 @@ const LEAST_LONGER: f64 = 0.05;
 /// The same in median deviations of the steps.
 const LEAST_DEVIATIONS: i64 = 5;
 
-/// The least cost of a slow step: this share of the run, or this part of a usual step in a long run.
-/// Programs have steps that do a little more now and then.
+/// The least cost of a slow step: this share of the run, or this part of a usual step in a long
+/// run. Programs have steps that do a little more now and then.
 const LEAST_OF_RUN: f64 = 0.02;
 const LEAST_OF_STEP: f64 = 0.25;
 

@@ -31,7 +31,8 @@ pub(super) enum Cause {
     SlowHalf(usize, u32, i64),
     /// The transfer of one operation of all ranks takes a multiple of its time.
     SlowOperation(u32, i64),
-    /// Cores of all ranks move the transfers, and the part of one rank takes a multiple of its time.
+    /// Cores of all ranks move the transfers, and the part of one rank takes a multiple of its
+    /// time.
     SlowPart(usize, i64),
     /// The recording of a rank begins with a step.
     LateRecording(usize, u32),
