@@ -59,8 +59,9 @@ fn bundled(of: RanksOf<'_>, name: &str) -> Value {
     json(&answer(&&opened, &question, Work::IN_PLACE).unwrap())
 }
 
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A text without its lines, which also end behind a hyphen.
+fn letters(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 #[test]
@@ -90,7 +91,7 @@ fn command_line_server_and_file_give_the_same_answer() {
     }
     for row in rows.iter().filter(|row| row["state"] == "found") {
         let sentence = format!("{}: {}", row["rule"].as_str().unwrap(), row["text"].as_str().unwrap());
-        assert!(words(&text).contains(&words(&sentence)), "{sentence} is not in {text}");
+        assert!(letters(&text).contains(&letters(&sentence)), "{sentence} is not in {text}");
     }
     let first = asked(&app, 1);
     assert_eq!(first["findings"].as_array().unwrap().as_slice(), &rows[..1]);
