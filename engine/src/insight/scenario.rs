@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::edit::{Change, Edit, EditError, NameGlob, Subject};
 use super::graph::{JobGraph, communicating_classes};
@@ -30,7 +30,7 @@ pub struct Scenario {
     /// Whether no call of a host waits for a device.
     hosts_never_wait: bool,
     /// Queues of ranks that no work on other queues waits for.
-    never_awaited_queues: Vec<RankQueue>,
+    never_awaited_queues: FxHashSet<RankQueue>,
     /// Numbers of semaphores that no work waits for.
     ignored_semaphores: Vec<u32>,
     /// The largest part by which an edit changes some work.
@@ -38,7 +38,7 @@ pub struct Scenario {
 }
 
 /// A queue of a rank, by positions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct RankQueue {
     pub(super) rank: u32,
     pub(super) queue: u32,
@@ -133,7 +133,7 @@ impl Scenario {
 
     /// No work on other queues waits for the work of these queues, only for what it waited for.
     pub(super) fn without_waits_for(queues: Vec<RankQueue>) -> Self {
-        Self { never_awaited_queues: queues, ..Self::default() }
+        Self { never_awaited_queues: queues.into_iter().collect(), ..Self::default() }
     }
 
     fn change_rank(&mut self, at: usize, changes: Vec<NodeChange>) {
@@ -157,7 +157,7 @@ impl Scenario {
     }
 
     pub(super) fn is_queue_never_awaited(&self, queue: RankQueue) -> bool {
-        self.never_awaited_queues.contains(&queue)
+        !self.never_awaited_queues.is_empty() && self.never_awaited_queues.contains(&queue)
     }
 
     pub(super) fn changes_transfers(&self) -> bool {

@@ -52,7 +52,7 @@ struct Maker<B> {
     work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
     /// The line of source of a row; see [`source_line`].
     source: fn(&Segment<B>, u32) -> Result<Option<String>>,
-    /// The counters of power of a rank; see [`power`].
+    /// The counters of power of a rank; see [`power()`].
     power: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<PowerCounter>>,
     /// The marks of a rank; see [`marks`].
     marks: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<WorkMark>>,

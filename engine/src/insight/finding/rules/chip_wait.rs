@@ -1,6 +1,7 @@
 //! Engines or queues of a chip that wait for each other: a busy one idles until another one is
-//! done. Idle ones wait for the busy ones by their nature, as an engine that only issues transfers.
-//! The saving is the replay in which nothing waits for the awaited one.
+//! done. Idle ones wait for the busy ones by their nature, as an engine that only issues transfers,
+//! and all wait for the one that computes most. The saving is the replay in which nothing waits for
+//! the awaited one, on any rank.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +17,7 @@ use crate::insight::graph::communicating_classes;
 use crate::insight::scenario::RankQueue;
 use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
 use crate::insight::{RankGraph, Scenario};
-use crate::model::MachineSide;
+use crate::model::{MachineSide, Role};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::ChipWait,
@@ -34,8 +35,21 @@ const LEAST_SAVING: f64 = 0.02;
 const LEAST_WAIT: f64 = 0.05;
 /// The least time at work of the waiting one, as a share of that of the busiest one.
 const LEAST_WORK: f64 = 0.5;
-/// Pairs that are replayed.
-const MOST: usize = 3;
+/// Awaited parties that are replayed.
+const MOST: usize = 4;
+
+/// The waits of a party for another one of its device.
+#[derive(Debug, Clone, Copy)]
+struct PartyWait<'g> {
+    waiter: &'g str,
+    awaited: &'g str,
+    /// Position of the rank that waited longest.
+    rank: u32,
+    /// The wait on this rank.
+    wait_ps: i64,
+    /// Number of ranks that waited long.
+    ranks: u64,
+}
 
 /// The time that queues of a rank waited for one of its queues.
 #[derive(Debug, Clone, Copy)]
@@ -55,36 +69,55 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     }
     let mut found = Vec::new();
     for wait in longest_waits(facts)?.into_iter().take(MOST) {
-        let graph = &facts.graph.ranks[wait.rank as usize];
-        let name = |queue: u32| graph.work.party(queue);
-        let queues = 0..narrow(graph.work.queues.len());
-        let of_party = queues.filter(|queue| name(*queue) == name(wait.awaited));
-        let awaited = of_party.map(|queue| RankQueue { rank: wait.rank, queue }).collect();
-        let saving = facts.saving(&Scenario::without_waits_for(awaited))?;
+        let saving = facts.saving(&Scenario::without_waits_for(queues_of_party(facts, wait.awaited)))?;
         if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
             continue;
         }
-        let place = Place { track: Some(name(wait.waiter).to_owned()), ..Place::of_rank(graph.rank) };
+        let rank = facts.graph.ranks[wait.rank as usize].rank;
+        let place = Place { track: Some(wait.waiter.to_owned()), ..Place::of_rank(rank) };
         let mut finding = facts.finding(RuleName::ChipWait, place, Some(saving));
-        finding.evidence = vec![FindingEvidence::about(
-            EvidenceMeasure::Waited,
-            name(wait.awaited),
-            EvidenceValue::Time(wait.wait_ps),
-        )];
+        let waited = EvidenceValue::Time(wait.wait_ps);
+        finding.evidence = vec![
+            FindingEvidence::about(EvidenceMeasure::Waited, wait.awaited, waited),
+            FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(wait.ranks)),
+        ];
         found.push(finding);
     }
     Ok(Judgement::of(found, None))
 }
 
-/// The waits of queues for queues of their device that do not communicate, the longest first.
-fn longest_waits(facts: &Facts<'_>) -> Result<Vec<QueueWait>> {
+/// The queues of a party on all ranks: each runs the same program.
+fn queues_of_party(facts: &Facts<'_>, party: &str) -> Vec<RankQueue> {
+    let ranks = (0_u32..).zip(&facts.graph.ranks);
+    let of_rank = |(rank, graph): (u32, &RankGraph)| {
+        let queues = 0..narrow(graph.work.queues.len());
+        let of_party = queues.filter(|queue| graph.work.party(*queue) == party);
+        of_party.map(|queue| RankQueue { rank, queue }).collect::<Vec<_>>()
+    };
+    ranks.flat_map(of_rank).collect()
+}
+
+/// The waits of parties for parties of their device that do not communicate, the longest first, one
+/// for each awaited party.
+fn longest_waits<'g>(facts: &Facts<'g>) -> Result<Vec<PartyWait<'g>>> {
     let of_rank = |at: usize| waits_of_rank(facts, narrow(at));
-    let mut longest = facts.work.gather(facts.graph.ranks.len(), of_rank)?.concat();
+    let mut longest: Vec<PartyWait<'g>> = Vec::new();
+    for wait in facts.work.gather(facts.graph.ranks.len(), of_rank)?.into_iter().flatten() {
+        let work = &facts.graph.ranks[wait.rank as usize].work;
+        let (waiter, awaited) = (work.party(wait.waiter), work.party(wait.awaited));
+        let known = longest.iter_mut().find(|one| (one.waiter, one.awaited) == (waiter, awaited));
+        let of = PartyWait { waiter, awaited, rank: wait.rank, wait_ps: wait.wait_ps, ranks: 1 };
+        match known {
+            Some(known) if known.wait_ps >= of.wait_ps => known.ranks += 1,
+            Some(known) => *known = PartyWait { ranks: known.ranks + 1, ..of },
+            None => longest.push(of),
+        }
+    }
     longest.sort_by_key(|wait| (std::cmp::Reverse(wait.wait_ps), wait.rank, wait.waiter, wait.awaited));
-    let mut seen: Vec<(u32, u32)> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
     longest.retain(|wait| {
-        let is_new = !seen.contains(&(wait.rank, wait.awaited));
-        seen.push((wait.rank, wait.awaited));
+        let is_new = !seen.contains(&wait.awaited);
+        seen.push(wait.awaited);
         is_new
     });
     Ok(longest)
@@ -96,9 +129,12 @@ fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
     let communicates = communicating_queues(graph);
     let busy_ps = busy_of_parties(graph, &facts.edges.ranks[at as usize]);
     let most_ps = busy_ps.values().copied().max().unwrap_or(0);
-    let is_busy = |queue: u32| {
-        let busy_ps = busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
-        busy_ps as f64 >= LEAST_WORK * most_ps as f64
+    let busy_ps = |queue: u32| busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
+    let is_busy = |queue: u32| busy_ps(queue) as f64 >= LEAST_WORK * most_ps as f64;
+    // Whoever computes most is awaited by its nature. Transfers are not.
+    let can_be_late = |waiter: u32, awaited: u32| {
+        let is_transfer = graph.work.queues[awaited as usize].identity.role == Role::Queue;
+        is_transfer || busy_ps(waiter) >= busy_ps(awaited)
     };
     let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
     for row in waits(&facts.edges, at, facts.work.cancel)? {
@@ -107,6 +143,7 @@ fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
             && !communicates[awaited as usize]
             && graph.work.queues[waiter as usize].side == MachineSide::Device
             && is_busy(waiter)
+            && can_be_late(waiter, awaited)
         {
             *sums.entry((waiter, awaited)).or_default() += row.wait_ps;
         }
@@ -159,5 +196,10 @@ fn words(of: &Finding) -> String {
     let awaited = of.measured(EvidenceMeasure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
     let waiter = of.place.track.as_deref().unwrap_or_default();
     let rank = of.place.rank.unwrap_or_default();
-    format!("{waiter} of rank {rank} waits {} for {awaited}", of.words(EvidenceMeasure::Waited))
+    let others = match of.measured(EvidenceMeasure::Count).map(|one| one.quantity) {
+        Some(EvidenceValue::Count(2)) => ", and so on another rank".to_owned(),
+        Some(EvidenceValue::Count(ranks @ 3..)) => format!(", and so on {} other ranks", ranks - 1),
+        _ => String::new(),
+    };
+    format!("{waiter} of rank {rank} waits {} for {awaited}{others}", of.words(EvidenceMeasure::Waited))
 }
