@@ -29,8 +29,8 @@ pub(super) const RULE: FindingRule = FindingRule {
     words,
 };
 
-/// The least saving, as a share of the run.
-const LEAST_SAVING: f64 = 0.02;
+/// The least saving, as a share of the run. Engines that depend on each other always wait a little.
+const LEAST_SAVING: f64 = 0.05;
 /// The least time that an engine waits for another one, as a share of the run.
 const LEAST_WAIT: f64 = 0.05;
 /// The least time at work of the waiting one, as a share of that of the busiest one.
