@@ -1,5 +1,5 @@
-// What is wrong with the run, in a panel: the sentences are those of the API, and each finding leads to its place, by the
-// mouse and by keys, on a server and in a file.
+// The panel of findings: the sentences are those of the API, and each finding leads to its place, by the mouse and by
+// keys, on a server and in a file.
 
 import assert from "node:assert/strict";
 import test from "node:test";

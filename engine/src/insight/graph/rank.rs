@@ -207,6 +207,12 @@ impl RankGraph {
         Some(&self.calls[at])
     }
 
+    /// Whether cores for collective communication execute the slices of a class.
+    pub(in crate::insight) fn is_of_core(&self, class: u32) -> bool {
+        let queue = self.classes[class as usize].queue;
+        self.work.queues[queue as usize].identity.role == Role::CollectiveCore
+    }
+
     /// The operation in which a core waits for other ranks, if a node is such a wait.
     pub(in crate::insight) fn core_wait(&self, node: u32) -> Option<&MeetingCall> {
         let at = self.core_waits.binary_search_by_key(&node, |wait| wait.node).ok()?;
@@ -215,11 +221,10 @@ impl RankGraph {
 
     /// Finds the waits of cores for other ranks: those within a call of an operation.
     pub(super) fn find_core_waits(&mut self) {
-        let is_core_wait = |class: &WorkClass| {
-            let role = self.work.queues[class.queue as usize].identity.role;
-            role == Role::CollectiveCore && self.work.name(class.name).is_some_and(is_wait)
+        let is_core_wait = |(at, class): (u32, &WorkClass)| {
+            self.is_of_core(at) && self.work.name(class.name).is_some_and(is_wait)
         };
-        let of_classes: Vec<bool> = self.work.classes.iter().map(is_core_wait).collect();
+        let of_classes: Vec<bool> = (0_u32..).zip(&self.work.classes).map(is_core_wait).collect();
         let nodes = &self.work.nodes;
         let waits = (0_u32..).zip(nodes).filter(|(_, node)| of_classes[node.class as usize]);
         let wait = |(at, node): (u32, &WorkNode)| {
@@ -270,9 +275,8 @@ impl RankGraph {
         let nodes = (0_u32..).zip(&self.work.nodes);
         nodes.filter(move |(at, node)| {
             let is_call = calls.next_if_eq(at).is_some();
-            let class = self.classes[node.class as usize];
-            let is_step = self.work.queues[class.queue as usize].identity.role == Role::CollectiveCore;
-            !is_call && !is_step && class.side == MachineSide::Device
+            let side = self.classes[node.class as usize].side;
+            !is_call && !self.is_of_core(node.class) && side == MachineSide::Device
         })
     }
 

@@ -131,7 +131,7 @@ fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
     let most_ps = busy_ps.values().copied().max().unwrap_or(0);
     let busy_ps = |queue: u32| busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
     let is_busy = |queue: u32| busy_ps(queue) as f64 >= LEAST_WORK * most_ps as f64;
-    // Whoever computes most is awaited by its nature. Transfers are not.
+    // An engine that computes most is awaited by its nature. A transfer is not.
     let can_be_late = |waiter: u32, awaited: u32| {
         let is_transfer = graph.work.queues[awaited as usize].identity.role == Role::Queue;
         is_transfer || busy_ps(waiter) >= busy_ps(awaited)

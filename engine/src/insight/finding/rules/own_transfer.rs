@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::super::facts::Facts;
 use crate::base::Covered;
 use crate::insight::RankGraph;
-use crate::model::{Role, WorkNode};
+use crate::model::WorkNode;
 
 /// The part of a rank is slow if it takes so many times as long as that of any other rank.
 const SLOW_PART: f64 = 1.5;
@@ -62,12 +62,10 @@ pub(super) fn slow_parts(facts: &Facts<'_>) -> Vec<(u32, Vec<SlowPart>)> {
 /// Adds the parts of a rank. Operations that run at the same time are left out: nobody knows whose
 /// steps the cores execute.
 fn add_parts(facts: &Facts<'_>, rank: u32, graph: &RankGraph, of_operations: &mut [Vec<OwnPart>]) {
-    let is_core = |(_, node): &(u32, &WorkNode)| {
-        let class = graph.classes[node.class as usize];
-        let queue = &graph.work.queues[class.queue as usize];
-        queue.identity.role == Role::CollectiveCore && !class.waits
+    let is_step = |(_, node): &(u32, &WorkNode)| {
+        graph.is_of_core(node.class) && !graph.classes[node.class as usize].waits
     };
-    let mut steps = (0_u32..).zip(&graph.work.nodes).filter(is_core).peekable();
+    let mut steps = (0_u32..).zip(&graph.work.nodes).filter(is_step).peekable();
     let mut ended_ps = i64::MIN;
     for (at, call) in graph.calls.iter().enumerate() {
         let node = &graph.work.nodes[call.node as usize];
