@@ -143,10 +143,16 @@ pub struct Report {
 }
 
 impl Report {
+    /// The clock in use for the times of the segment of the rank at a position of the job: the
+    /// times of calls have what the trace states of its clock added, those of the segment have not.
+    #[must_use]
+    pub fn clock_of_segment(&self, job: &Job, at: usize) -> ClockFit {
+        self.used[at].of_moved(job.ranks[at].stated_ps.saturating_neg())
+    }
+
     /// The clocks in use for the times of the ranks' segments, in the order of ranks.
     pub fn clocks_of_segments(&self, job: &Job) -> impl Iterator<Item = ClockFit> {
-        let ranks = job.ranks.iter().zip(&self.used);
-        ranks.map(|(rank, used)| used.of_moved(rank.stated_ps.saturating_neg()))
+        (0..job.ranks.len()).map(|at| self.clock_of_segment(job, at))
     }
 
     /// Lowest and highest possible offset for the times of the ranks' segments, in the order of

@@ -9,8 +9,8 @@ use nprof_engine::makers::power;
 use nprof_engine::model::PowerCounter;
 
 use super::graph::replayable;
-use super::regions::regions_of;
-use super::{AnalysisError, of_segment, on_all_cores};
+use super::regions::regions_of_job;
+use super::{Analysed, AnalysisError, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
 
 /// The energy of a profile, and the time of its run.
@@ -22,6 +22,8 @@ pub struct RunEnergy {
     pub world: u32,
     /// The ranks.
     pub ranks: Vec<RankEnergy>,
+    /// The analysis of all ranks, for their clocks.
+    analysed: Analysed,
 }
 
 /// The energy of a rank.
@@ -97,9 +99,9 @@ impl RunEnergy {
             let activity = RankActivity::of(&edges, at);
             let time = PartTotals::of_time(run, &activity.work, &activity.rests);
             let counters = of_segment(profile, file, |segment| power(segment, cancel))?;
-            let clock = &of.analysed.report.used[at as usize];
+            let clock = of.analysed.clock_of(file.rank);
             let energy = chosen(counters, counter).map(|one| {
-                let power = power_on(&one, clock);
+                let power = power_on(&one, &clock);
                 let parts = PartTotals::of_energy(&power, &activity.work, &activity.rests);
                 RankJoules { counter: one, power, parts }
             });
@@ -109,7 +111,8 @@ impl RunEnergy {
         let ranks = work.gather(wanted.len(), |at| Ok(one(wanted[at]))).map_err(failed)?;
         let ranks = ranks.into_iter().collect::<Result<Vec<_>, AnalysisError>>()?;
         let all = nprof_engine::base::narrow(of.analysed.job.ranks.len());
-        Ok(Self { run, world: of.analysed.job.world.max(all), ranks })
+        drop(edges);
+        Ok(Self { run, world: of.analysed.job.world.max(all), ranks, analysed: of.analysed })
     }
 
     /// The energy of the regions of a kind, in the order of their starts, then that of the rest.
@@ -122,18 +125,16 @@ impl RunEnergy {
     ) -> Result<Vec<RegionEnergy>, AnalysisError> {
         let of_rank = |one: &&RankFile| self.ranks.iter().any(|rank| rank.rank == one.rank);
         let files: Vec<&RankFile> = profile.manifest.ranks.iter().filter(of_rank).collect();
-        let found = regions_of(profile, &files, cancel)?;
+        let found = regions_of_job(profile, &files, &self.analysed, cancel)?;
         let (mut regions, mut rest): (Vec<RegionEnergy>, _) = (Vec::new(), RegionEnergy::default());
-        for (file, of) in files.iter().zip(&found) {
+        for of in &found {
             let Some(rank) = self.ranks.iter().find(|rank| rank.rank == of.rank) else { continue };
             let of_kind: Vec<_> = of.regions.all.iter().filter(|region| region.kind == kind).collect();
             let spans: Vec<Interval> = of_kind.iter().map(|region| region.span).collect();
             let passed = |time_ps: i64| time_ps.saturating_sub(self.run.start.0) as f64;
             let (times, other_ps) = by_region(self.run, &spans, passed);
-            // Regions are on the clock that the profile states.
-            let clock = file.clock.map(|clock| clock.0).unwrap_or_default();
-            let power = rank.energy.as_ref().ok().map(|energy| power_on(&energy.counter, &clock));
-            let (joules, other) = match &power {
+            let power = rank.energy.as_ref().ok().map(|energy| &energy.power);
+            let (joules, other) = match power {
                 Some(power) => by_region(power.span(), &spans, |time_ps| power.joules_until(time_ps)),
                 None => (vec![0.0; spans.len()], 0.0),
             };

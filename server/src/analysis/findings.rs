@@ -9,8 +9,8 @@ use nprof_engine::wire::findings::Findings;
 
 use super::graph::{Replayable, replayable};
 use super::job_segment;
-use super::regions::regions_of;
-use super::{AnalysisError, on_all_cores};
+use super::regions::regions_of_job;
+use super::{Analysed, AnalysisError, on_all_cores};
 use crate::store::Profile;
 
 /// Events of a profile whose findings a server computes. Graph and replay take some hundred bytes
@@ -26,6 +26,8 @@ pub struct JudgedRun {
     pub length_ps: i64,
     /// The recorded part of the run.
     pub coverage: Coverage,
+    /// The analysis of the calls of all ranks.
+    pub analysed: Analysed,
 }
 
 impl JudgedRun {
@@ -38,7 +40,8 @@ impl JudgedRun {
         }
         let facts = facts_of(profile, &of, cancel)?;
         let verdicts = findings(&facts).map_err(failed)?;
-        Ok(Some(Self { verdicts, length_ps: facts.length_ps(), coverage: facts.coverage }))
+        let (length_ps, coverage) = (facts.length_ps(), facts.coverage);
+        Ok(Some(Self { verdicts, length_ps, coverage, analysed: of.analysed }))
     }
 
     /// The message about all rules.
@@ -82,7 +85,7 @@ pub fn facts_of<'g>(
         return Ok(facts);
     }
     for file in &profile.manifest.ranks {
-        for of in regions_of(profile, &[file], cancel)? {
+        for of in regions_of_job(profile, &[file], &of.analysed, cancel)? {
             if let Ok(steps) = &of.regions.steps {
                 return Ok(facts.with_steps_of(of.rank, steps));
             }
@@ -91,15 +94,9 @@ pub fn facts_of<'g>(
     Ok(facts)
 }
 
-/// Key of the answer about a profile. It changes with the contents and the clocks of the ranks, and
-/// with the place of the profile.
+/// Key of the answer about a profile. It changes with what the analysis of all ranks reads, and with
+/// the place of the profile.
 #[must_use]
 pub fn key_of(profile: &Profile) -> String {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(job_segment::path_of(profile).as_os_str().as_encoded_bytes());
-    for rank in &profile.manifest.ranks {
-        // Steps of a rank are moved by any clock, also by one that `nprof ranks --align` stored.
-        hasher.update(format!("\n{} {:?}", rank.rank, rank.clock).as_bytes());
-    }
-    hasher.finalize().to_hex().to_string()
+    blake3::hash(job_segment::path_of(profile).as_os_str().as_encoded_bytes()).to_hex().to_string()
 }

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use nprof_engine::analysis::job_segment::{numbers, tables};
 use nprof_engine::analysis::table::By;
 use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
-use nprof_engine::base::Error;
+use nprof_engine::base::{ClockFit, Error};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::model::{SideTables, Sink, ValueTable};
@@ -101,6 +101,13 @@ pub struct Analysed {
 }
 
 impl Analysed {
+    /// The clock of the segment of a rank, from its times to those that all ranks share.
+    #[must_use]
+    pub fn clock_of(&self, rank: u32) -> ClockFit {
+        let at = self.job.position(rank);
+        at.map_or_else(ClockFit::default, |at| self.report.clock_of_segment(&self.job, at))
+    }
+
     /// The table of ranks, as the job segment has it.
     pub fn ranks(&self) -> Result<ValueTable, Error> {
         made(|sink| tables::ranks(&self.job, &self.report, sink))

@@ -1,11 +1,12 @@
-//! The regions of the ranks of a profile, on the time that all ranks share.
+//! The regions of the ranks of a profile.
 
+use nprof_engine::base::ClockFit;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{marks, work};
 use nprof_engine::native::AllCores;
 
-use super::{AnalysisError, of_segment};
+use super::{Analysed, AnalysisError, of_segment};
 use crate::store::{Profile, RankFile};
 
 /// The regions of one rank.
@@ -17,17 +18,39 @@ pub struct RegionsOfRank {
     pub regions: RankRegions,
 }
 
-/// The regions of these ranks of a profile, in the order of the ranks.
+/// The regions of these ranks of a profile, in the order of the ranks, on the clocks that the
+/// profile states.
 pub fn regions_of(
     profile: &Profile,
     ranks: &[&RankFile],
+    cancel: Cancel<'_>,
+) -> Result<Vec<RegionsOfRank>, AnalysisError> {
+    let clock = |file: &RankFile| file.clock.map(|clock| clock.0).unwrap_or_default();
+    regions_on(profile, ranks, &clock, cancel)
+}
+
+/// The regions of these ranks of a profile, in the order of the ranks, on the clock that the
+/// analysis of all ranks uses: that of graphs, findings and energy.
+pub fn regions_of_job(
+    profile: &Profile,
+    ranks: &[&RankFile],
+    analysed: &Analysed,
+    cancel: Cancel<'_>,
+) -> Result<Vec<RegionsOfRank>, AnalysisError> {
+    regions_on(profile, ranks, &|file| analysed.clock_of(file.rank), cancel)
+}
+
+fn regions_on(
+    profile: &Profile,
+    ranks: &[&RankFile],
+    clock: &(dyn Fn(&RankFile) -> ClockFit + Sync),
     cancel: Cancel<'_>,
 ) -> Result<Vec<RegionsOfRank>, AnalysisError> {
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let of_rank = |file: &RankFile| {
         let regions = of_segment(profile, file, |segment| {
             let found = RankRegions::of(&work(segment, cancel)?, &marks(segment, cancel)?, cancel)?;
-            Ok(found.on(file.view(segment).clock))
+            Ok(found.on(clock(file)))
         })?;
         Ok(RegionsOfRank { rank: file.rank, regions })
     };

@@ -15,7 +15,8 @@ use super::answer::{AnswerFormat, USUAL_LIMIT, head};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
 use crate::analysis::findings::JudgedRun;
-use crate::analysis::regions::regions_of;
+use crate::analysis::Analysed;
+use crate::analysis::regions::regions_of_job;
 use crate::print;
 use crate::print::finding::lines;
 use crate::print::row_limit::RowLimit;
@@ -68,7 +69,7 @@ impl FindingsArgs {
         };
         let mut wanted: Vec<RuleVerdict> = run.verdicts.iter().filter(is_wanted).cloned().collect();
         if let Some(name) = &self.region {
-            let spans = analysing(|cancel| spans_of(&profile, name, cancel))?;
+            let spans = analysing(|cancel| spans_of(&profile, name, &run.analysed, cancel))?;
             wanted.iter_mut().for_each(|one| keep_within(one, &spans));
         }
         let found = Findings::of(&wanted, run.length_ps, &run.coverage);
@@ -97,13 +98,18 @@ fn document(profile: &Profile, mut found: Findings, limit: RowLimit) -> serde_js
 
 /// The spans of the regions of a name, on all ranks: those that users named, and steps, layers and
 /// phases.
-fn spans_of(profile: &Profile, name: &str, cancel: Cancel<'_>) -> anyhow::Result<Vec<Interval>> {
+fn spans_of(
+    profile: &Profile,
+    name: &str,
+    analysed: &Analysed,
+    cancel: Cancel<'_>,
+) -> anyhow::Result<Vec<Interval>> {
     let notes = profile.notes()?;
     let noted = notes.regions.iter().filter(|region| region.name == name);
     let mut spans: Vec<Interval> =
         noted.map(|region| Interval::new(region.start_ps, region.end_ps)).collect();
     let files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
-    for of in regions_of(profile, &files, cancel)? {
+    for of in regions_of_job(profile, &files, analysed, cancel)? {
         let named = of.regions.all.iter().filter(|region| region.name == name);
         spans.extend(named.map(|region| region.span));
     }

@@ -107,6 +107,31 @@ fn steps_ranks_and_the_rest_add_up_to_the_same_energy() {
     }
 }
 
+/// Two ranks that do the same at other wall clocks: power, work and steps of each move together.
+#[test]
+fn power_and_work_of_a_rank_have_one_clock() {
+    let dir = tempfile::tempdir().unwrap();
+    let events = trace(&counter("GPU power (W)", &[(0, 10.0), (60, 40.0), (80, 1.0)]));
+    let files = [0_u64, 1].map(|rank| {
+        let path = dir.path().join(format!("rank{rank}.json"));
+        let base = 1_000_000_000 + rank * 100_000;
+        let head = format!(r#""distributedInfo":{{"rank":{rank}}},"baseTimeNanoseconds":{base}"#);
+        fs::write(&path, format!(r#"{{{head},"traceEvents":{events}}}"#)).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    succeed(&dir.path().join("store"), &["ingest", &files[0], &files[1], "--db-bucket", "run"]);
+    let stage = PowerStage { dir };
+    let of = stage.json(&[]);
+    assert_eq!(of["length_ps"], 160_000_000, "{of}");
+    let rows = microjoules(&of);
+    let kernels: Vec<(&str, f64)> = rows[..3].iter().map(|(name, joules)| (name.as_str(), *joules)).collect();
+    assert_eq!(kernels, [("gemm", 800.0), ("softmax", 400.0), ("copy", 400.0)]);
+    let steps: Vec<(String, f64)> =
+        microjoules(&stage.json(&["--by", "step"])).into_iter().filter(|(name, _)| name.contains('#')).collect();
+    let expected = [("ProfilerStep#1", 400.0), ("ProfilerStep#2", 400.0), ("ProfilerStep#3", 1_000.0)];
+    assert_eq!(steps, expected.map(|(name, joules)| (name.to_owned(), joules)));
+}
+
 #[test]
 fn without_power_nothing_is_guessed() {
     let stage = PowerStage::new(&counter("GPU load", &[(0, 10.0), (80, 1.0)]));

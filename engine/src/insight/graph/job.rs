@@ -40,7 +40,7 @@ impl JobGraph {
         };
         let mut meetings: Vec<Meeting> = report.operations.iter().map(meeting).collect();
         for (at, work) in works.iter_mut().enumerate() {
-            to_shared_clock(work, &report.used[at], job.ranks[at].stated_ps);
+            to_shared_clock(work, &report.clock_of_segment(job, at));
         }
         let calls = calls_of(job, report, &works);
         let absent = absent_calls(job, report, &transfers, &works, &calls, cancel)?;
@@ -133,10 +133,9 @@ fn unrecorded_ps(rank: &RankGraph, meetings: &[Meeting], report: &Report) -> i64
     before.iter().map(waited_ps).fold(gap_ps, i64::saturating_add)
 }
 
-/// Moves the times of work from the clock of its rank to the shared one. `stated_ps` is added
-/// first.
-fn to_shared_clock(work: &mut RankWork, clock: &ClockFit, stated_ps: i64) {
-    let shared = |time_ps: i64| clock.to_shared(Time(time_ps.saturating_add(stated_ps))).0;
+/// Moves the times of work from the clock of its segment to the shared one.
+fn to_shared_clock(work: &mut RankWork, clock: &ClockFit) {
+    let shared = |time_ps: i64| clock.to_shared(Time(time_ps)).0;
     for node in &mut work.nodes {
         let (start_ps, end_ps) = (shared(node.start_ps), shared(node.end_ps()));
         (node.start_ps, node.duration_ps) = (start_ps, end_ps.saturating_sub(start_ps).max(0));
