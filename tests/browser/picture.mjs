@@ -79,6 +79,25 @@ export function rowOf(page, name) {
   return page.getByRole("list", { name: "Tracks" }).getByRole("listitem").filter({ has: page.getByText(name, { exact: true }) });
 }
 
+/**
+ * Waits until the rows of tracks stand where they stay. They move up once, when the first tiles show which lanes are
+ * empty in the window.
+ */
+export async function settled(page) {
+  await page.waitForFunction(() => performance.getEntriesByName("first-picture").length > 0);
+  const places = () =>
+    page.getByRole("list", { name: "Tracks" }).getByRole("listitem").evaluateAll((rows) =>
+      rows.map((row) => `${row.innerText} ${row.getBoundingClientRect().y} ${row.getBoundingClientRect().height}`).join("\n"),
+    );
+  let [last, looks] = [await places(), 0];
+  await eventually(async () => {
+    const now = await places();
+    looks = now === last ? looks + 1 : 0;
+    last = now;
+    assert.ok(looks >= 4, "rows are moving");
+  });
+}
+
 /** How times and lanes of the opened view lie on the screen, in pixels of the page. */
 export async function scaleOf(page) {
   const box = await tracksOf(page).boundingBox();
