@@ -32,6 +32,7 @@ use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+use nprof_engine::wire::run_path::{PathEntry, PathKindEntry, PathShare, RunPath};
 
 use crate::targets::TARGETS;
 
@@ -284,7 +285,29 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
     let verdicts = RULES.iter().map(|rule| RuleVerdict { rule: rule.name, verdict: Judgement::Nothing });
     let verdicts: Vec<RuleVerdict> = verdicts.collect();
     let findings = Ok(Findings::of(&verdicts, 5, &Coverage::default()));
-    let bundle = Bundle { profile, names, ranks, notes: Notes::default(), findings };
+    let part = PathEntry {
+        rank: 0,
+        track: 2,
+        track_name: "Tensor".to_owned(),
+        lane: 0,
+        row: Some(3),
+        name: "matmul".to_owned(),
+        kind: PathKindEntry::Work,
+        start_ps: 0,
+        end_ps: 5,
+        count: 1,
+    };
+    let path = RunPath {
+        answer: "the run takes 5 ps".to_owned(),
+        start_ps: 0,
+        length_ps: 5,
+        by_kind: vec![PathShare { name: "work".to_owned(), ps: 5 }],
+        by_rank: Vec::new(),
+        by_name: Vec::new(),
+        names: 1,
+        parts: vec![part],
+    };
+    let bundle = Bundle { profile, names, ranks, notes: Notes::default(), findings, path: Ok(path) };
     Ok(vec![postcard::to_allocvec(&bundle)?])
 }
 

@@ -1,5 +1,7 @@
 //! State that all requests share: the store, open segments, cached tiles and running ingests.
 
+mod profile_store;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,10 +13,9 @@ use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
 use nprof_engine::tile::TileId;
 use nprof_engine::wire::answer;
-use nprof_engine::wire::ask::{self, Rank, RankId};
-use nprof_engine::wire::catalog::{ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use nprof_engine::wire::ask::{Rank, RankId};
+use nprof_engine::wire::catalog::{RankDetail, RankEntry, WarningEntry};
 use nprof_engine::wire::findings::Findings;
-use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
@@ -22,7 +23,8 @@ use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
 use crate::analysis::job_segment::{self, JobSegment};
-use crate::analysis::kept_findings::KeptFindings;
+use crate::analysis::kept_answers::KeptAnswers;
+use crate::analysis::kept_graph::KeptGraph;
 use crate::child::{IngestProcess, comparison};
 use crate::child_end::ChildEnd;
 use crate::http::error::ApiError;
@@ -59,7 +61,8 @@ struct AppState {
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<SegmentTile, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
-    findings: KeptFindings,
+    findings: KeptAnswers<Findings>,
+    graphs: KeptAnswers<KeptGraph>,
     /// Job segments by their paths, which change with their contents.
     job_segments: Cache<PathBuf, Arc<JobSegment>>,
     /// Comparisons that would fail again, by the paths of their job segments.
@@ -111,7 +114,8 @@ impl App {
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
-            findings: KeptFindings::default(),
+            findings: KeptAnswers::default(),
+            graphs: KeptAnswers::default(),
             job_segments: Cache::new(MAX_JOBS),
             failed: Mutex::default(),
             process,
@@ -339,65 +343,6 @@ fn beyond<K>(limit: u64, mut of: Vec<(u64, K)>) -> Vec<K> {
         largest.push(key);
     }
     largest
-}
-
-/// All methods block.
-impl ask::ProfileStore for App {
-    type Rank = OpenRank;
-
-    fn profiles(&self) -> Result<ProfileList, Refusal> {
-        let profiles = self.store().list().map_err(ApiError::from)?;
-        Ok(ProfileList { profiles: profiles.iter().map(|profile| profile.manifest.entry()).collect() })
-    }
-
-    fn profile(&self, name: &str) -> Result<ProfileInfo, Refusal> {
-        let profile = self.store().find(name).map_err(ApiError::from)?;
-        let mut info = profile.manifest.profile_info();
-        let job = job_segment::is_for(&profile).then(|| self.kept_job(&profile)).flatten();
-        if let Some(job) = &job {
-            job.add_clocks(&mut info);
-        }
-        if let Some(entry) = job_segment::entry_of(&profile, &info, job.as_deref()) {
-            info.ranks.insert(0, entry);
-        }
-        Ok(info)
-    }
-
-    fn notes(&self, name: &str) -> Result<Notes, Refusal> {
-        let profile = self.store().find(name).map_err(ApiError::from)?;
-        Ok(profile.notes().map_err(ApiError::from)?)
-    }
-
-    fn findings(&self, name: &str, work: Work<'_>) -> Result<Findings, Refusal> {
-        let profile = self.store().find(name).map_err(ApiError::from)?;
-        let found = self.0.findings.of(&profile, work.cancel).map_err(|error| {
-            tracing::debug!("{error}");
-            error.refusal()
-        })?;
-        Ok(Findings::clone(&found))
-    }
-
-    fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
-        if !id.rank.is_all() {
-            return self.open_rank(id);
-        }
-        let profile = self.store().find(&id.profile).map_err(ApiError::from)?;
-        if !job_segment::is_for(&profile) {
-            return self.open_rank(id);
-        }
-        self.close_some();
-        let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
-        let job = self.kept_job(&profile).ok_or_else(gone)?;
-        Ok(OpenRank {
-            app: self.clone(),
-            asked_for: id.profile.clone(),
-            entry: job.entry.clone(),
-            place: profile.place_of_all(job.path.clone()),
-            later: Vec::new(),
-            profile,
-            segment: Arc::clone(&job.segment),
-        })
-    }
 }
 
 /// A rank with its segment open.

@@ -127,22 +127,27 @@ impl fmt::Display for EditError {
 
 impl std::error::Error for EditError {}
 
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(NameGlob(name)) => write!(f, "kernel:{name}"),
+            Self::Transfer(kind) => write!(f, "transfer:{kind}"),
+            Self::Rank(number) => write!(f, "rank:{number}"),
+            Self::AwaitedRank(number) => write!(f, "wait:rank {number}"),
+            Self::Engine(NameGlob(name)) => write!(f, "engine:{name}"),
+            Self::DmaQueue(NameGlob(name)) => write!(f, "dma:{name}"),
+            Self::Layer(NameGlob(name)) => write!(f, "layer:{name}"),
+            Self::AwaitedSemaphore(number) => write!(f, "wait:semaphore {number}"),
+            Self::Bandwidth => f.write_str("bandwidth"),
+        }
+    }
+}
+
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.subject {
-            Subject::Kernel(NameGlob(name)) => write!(f, "kernel:{name}")?,
-            Subject::Transfer(kind) => write!(f, "transfer:{kind}")?,
-            Subject::Rank(number) => write!(f, "rank:{number}")?,
-            Subject::AwaitedRank(number) => write!(f, "wait:rank {number}")?,
-            Subject::Engine(NameGlob(name)) => write!(f, "engine:{name}")?,
-            Subject::DmaQueue(NameGlob(name)) => write!(f, "dma:{name}")?,
-            Subject::Layer(NameGlob(name)) => write!(f, "layer:{name}")?,
-            Subject::AwaitedSemaphore(number) => write!(f, "wait:semaphore {number}")?,
-            Subject::Bandwidth => f.write_str("bandwidth")?,
-        }
         match self.change {
-            Change::Factor(factor) => write!(f, "={factor}"),
-            Change::Median => f.write_str("=median"),
+            Change::Factor(factor) => write!(f, "{}={factor}", self.subject),
+            Change::Median => write!(f, "{}=median", self.subject),
         }
     }
 }

@@ -9,13 +9,16 @@ pub mod edge;
 #[cfg(test)]
 mod edge_tests;
 pub mod edit;
+mod editable_work;
 pub mod energy;
 pub mod finding;
 pub mod graph;
 mod median_rank;
 mod names;
 mod node_change;
+pub mod path_sight;
 mod prediction;
+pub mod prediction_sentence;
 pub mod region;
 mod replay;
 mod scenario;
@@ -28,6 +31,7 @@ pub mod walk;
 
 pub use bracket::Bracket;
 pub use edit::{Edit, EditError};
+pub use editable_work::subjects_of;
 pub use graph::{JobGraph, RankGraph};
 pub use prediction::{Prediction, Predictions};
 pub use replay::{Replayed, replay};

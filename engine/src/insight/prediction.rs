@@ -54,6 +54,18 @@ impl<'g> Predictions<'g> {
         Ok(Self { graph, unchanged_ps: replay(graph, &Scenario::unchanged(), cancel)?.middle_ps })
     }
 
+    /// Predictions for a job whose unchanged run was replayed before.
+    #[must_use]
+    pub fn known(graph: &'g JobGraph, unchanged_ps: i64) -> Self {
+        Self { graph, unchanged_ps }
+    }
+
+    /// The replay of the unchanged run, in picoseconds.
+    #[must_use]
+    pub fn unchanged_ps(&self) -> i64 {
+        self.unchanged_ps
+    }
+
     /// Replays the job under changes.
     ///
     /// The bracket reaches from the loosest to the strictest model. It is wider by what the models

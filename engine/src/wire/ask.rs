@@ -13,9 +13,12 @@ use super::message_times::Timed;
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
+use super::run_path::RunPath;
 use super::summary::Summary;
-use crate::base::{Error, Result};
+use super::what_if::{EditSubjects, WhatIf};
+use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
+use crate::insight::Edit;
 use crate::query;
 use crate::rank::RankView;
 use crate::segment::Bytes;
@@ -270,6 +273,28 @@ pub trait ProfileStore {
 
     /// The findings about the run of the profile with this name or id. The answer can be kept.
     fn findings(&self, name: &str, work: Work<'_>) -> std::result::Result<Findings, Refusal>;
+
+    /// The critical path of the run of the profile with this name or id: its parts within a span,
+    /// at most `most`.
+    fn critical_path(
+        &self,
+        name: &str,
+        span: Option<Interval>,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<RunPath, Refusal>;
+
+    /// The length of the run of the profile with this name or id under edits.
+    fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal>;
+
+    /// The left sides of the edits that change the slice of this row of a rank.
+    fn edit_subjects(
+        &self,
+        name: &str,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
+    ) -> std::result::Result<EditSubjects, Refusal>;
 
     /// Opens a rank.
     ///

@@ -10,9 +10,12 @@ use super::findings::Findings;
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
+use super::run_path::RunPath;
 use super::summary::Summary;
-use crate::base::{Error, Result};
+use super::what_if::{EditSubjects, WhatIf};
+use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
+use crate::insight::Edit;
 use crate::rank::RankView;
 use crate::segment::{Bytes, Segment};
 
@@ -27,6 +30,8 @@ pub struct Bundle {
     pub notes: Notes,
     /// The findings about the run, or the reason why there are none.
     pub findings: std::result::Result<Findings, Refusal>,
+    /// The critical path, as fine as a picture of the whole run, or the reason why there is none.
+    pub path: std::result::Result<RunPath, Refusal>,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
 }
@@ -92,6 +97,15 @@ impl<B: Bytes> OpenBundle<B> {
         Ok(())
     }
 
+    /// Why a page without a server has no replay.
+    fn no_replay(&self, name: &str, edits: &str) -> Refusal {
+        if let Err(refusal) = self.check_name(name) {
+            return refusal;
+        }
+        let what = format!("a replay needs the program: nprof whatif {name} {edits}");
+        Refusal::new(RefusalKind::NotFound, what)
+    }
+
     fn is_named(&self, name: &str) -> bool {
         let entry = &self.bundle.profile.entry;
         [&entry.slug, &entry.id].into_iter().chain(&entry.aliases).any(|known| known == name)
@@ -127,6 +141,32 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     fn findings(&self, name: &str, _: Work<'_>) -> std::result::Result<Findings, Refusal> {
         self.check_name(name)?;
         self.bundle.findings.clone()
+    }
+
+    fn critical_path(
+        &self,
+        name: &str,
+        span: Option<Interval>,
+        _most: usize,
+        _: Work<'_>,
+    ) -> std::result::Result<RunPath, Refusal> {
+        self.check_name(name)?;
+        self.bundle.path.clone().map(|path| path.within(span))
+    }
+
+    fn what_if(&self, name: &str, edits: &[Edit], _: Work<'_>) -> std::result::Result<WhatIf, Refusal> {
+        let edits: Vec<String> = edits.iter().map(|edit| format!("'{edit}'")).collect();
+        Err(self.no_replay(name, &edits.join(" ")))
+    }
+
+    fn edit_subjects(
+        &self,
+        name: &str,
+        _rank: u32,
+        _row: u32,
+        _: Work<'_>,
+    ) -> std::result::Result<EditSubjects, Refusal> {
+        Err(self.no_replay(name, "kernel:NAME=0.5"))
     }
 
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {

@@ -25,12 +25,14 @@ pub mod rank_ref;
 pub mod refusal;
 mod row_columns;
 pub mod rows;
+pub mod run_path;
 pub mod search;
 pub mod selection;
 pub mod summary;
 pub mod table_rows;
 pub mod tile;
 pub mod waits;
+pub mod what_if;
 pub mod window;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.

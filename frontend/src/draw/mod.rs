@@ -12,6 +12,7 @@ pub mod label;
 mod load;
 pub mod names;
 pub mod palette;
+pub mod path_line;
 pub mod rectangle;
 pub mod scene;
 pub mod shape;

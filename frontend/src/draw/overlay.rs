@@ -9,6 +9,7 @@ use super::arrow::{Arrow, Tag};
 use super::front::{Front, FrontOf, Mark};
 use super::label::Label;
 use super::palette::{Ground, Ink};
+use super::path_line::{PathLine, PathStroke};
 use super::scene::Rect;
 use crate::view::TimeScale;
 use crate::view::rows::layout::sight::Area;
@@ -29,6 +30,8 @@ struct Inks {
     on_accent: &'static str,
     /// Colour around lines that cross bars of any colour.
     halo: &'static str,
+    /// Colour of the critical path, which no bar has.
+    path: &'static str,
 }
 
 fn inks(ground: Ground) -> &'static Inks {
@@ -43,6 +46,7 @@ fn inks(ground: Ground) -> &'static Inks {
             shade: "rgb(52 81 198 / 14%)",
             on_accent: "#ffffff",
             halo: "#ffffff",
+            path: "#c4127e",
         },
         Ground::Dark => &Inks {
             ground: "#15191f",
@@ -54,6 +58,7 @@ fn inks(ground: Ground) -> &'static Inks {
             shade: "rgb(142 168 255 / 18%)",
             on_accent: "#0e1433",
             halo: "#0b0e13",
+            path: "#ff5cb8",
         },
     }
 }
@@ -74,6 +79,8 @@ pub struct Above<'a> {
     pub areas: Vec<AreaAbove<'a>>,
     /// Arrows to and from the selected slice.
     pub arrows: Vec<Arrow>,
+    /// The critical path, if it is shown.
+    pub path: PathLine,
     /// The marked span and the one being dragged.
     pub shades: Vec<Shade>,
     /// Position of the pointer, for a hairline.
@@ -121,6 +128,9 @@ const END_LINE_PX: f64 = 1.0;
 /// Width of the halo on each side of a line, and its opacity.
 const HALO_PX: f64 = 1.5;
 const HALO_STRENGTH: f64 = 0.7;
+/// Widths of the critical path: through work, and while nothing works.
+const PATH_PX: f64 = 3.0;
+const IDLE_PATH_PX: f64 = 1.0;
 /// Radius of the dot on the awaited arrival.
 const DOT_PX: f64 = 4.0;
 /// Opacity of the front under the pointer.
@@ -194,12 +204,13 @@ impl Pen {
             self.draw_area(part, scale.width_px, inks);
             context.restore();
         }
+        self.path(&above.path, scale.width_px, inks);
         for arrow in &above.arrows {
             self.arrow(arrow, inks.accent);
         }
         let tags = above.arrows.iter().filter_map(|arrow| arrow.tag.as_ref());
         for tag in tags.filter(|tag| !tag.text.is_empty()) {
-            self.tag(tag, scale.width_px, inks);
+            self.tag(tag, scale.width_px, inks.accent, inks);
         }
         for shade in &above.shades {
             self.shade(shade, height_px, inks);
@@ -333,6 +344,26 @@ impl Pen {
         context.set_line_join("miter");
     }
 
+    /// Draws the critical path with a halo, as fronts are.
+    fn path(&self, path: &PathLine, canvas_px: f64, inks: &Inks) {
+        let context = &self.context;
+        context.set_line_join("round");
+        for (ink, more_px, alpha) in [(inks.halo, 2.0 * HALO_PX, HALO_STRENGTH), (inks.path, 0.0, 1.0)] {
+            context.set_global_alpha(alpha);
+            context.set_stroke_style_str(ink);
+            for PathStroke { points, is_idle } in &path.strokes {
+                let line_px = if *is_idle { IDLE_PATH_PX } else { PATH_PX };
+                context.set_line_width(line_px + more_px);
+                context.begin_path();
+                points.iter().for_each(|(x_px, y_px)| context.line_to(*x_px, *y_px));
+                context.stroke();
+            }
+        }
+        context.set_global_alpha(1.0);
+        context.set_line_join("miter");
+        path.tags.iter().for_each(|tag| self.tag(tag, canvas_px, inks.path, inks));
+    }
+
     fn arrow(&self, arrow: &Arrow, ink: &str) {
         let context = &self.context;
         let dash = if arrow.tag.is_some() { [4.0, 3.0].map(JsValue::from_f64).to_vec() } else { Vec::new() };
@@ -389,14 +420,14 @@ impl Pen {
 
     /// Draws a text at the end of an arrow that points out of sight, and keeps it inside the
     /// canvas.
-    fn tag(&self, tag: &Tag, canvas_px: f64, inks: &Inks) {
+    fn tag(&self, tag: &Tag, canvas_px: f64, ink: &str, inks: &Inks) {
         const HEIGHT_PX: f64 = 16.0;
         let context = &self.context;
         context.set_font(FONT);
         let width = context.measure_text(&tag.text).map_or(0.0, |metrics| metrics.width()) + 10.0;
         let left = (tag.at_px.0 - width / 2.0).clamp(2.0, (canvas_px - width - 2.0).max(2.0));
         let top = tag.at_px.1 - HEIGHT_PX / 2.0;
-        context.set_fill_style_str(inks.accent);
+        context.set_fill_style_str(ink);
         context.fill_rect(left, top, width, HEIGHT_PX);
         context.set_fill_style_str(inks.on_accent);
         context.set_text_align("left");

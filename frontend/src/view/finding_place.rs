@@ -1,15 +1,14 @@
 //! The place to which a finding leads.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use nprof_engine::base::Interval;
-use nprof_engine::wire::catalog::ProfileInfo;
 use nprof_engine::wire::findings::FindingEntry;
 use nprof_engine::wire::rank_ref::RankRef;
 
+use super::Command;
+use super::run_times::RunTimes;
 use super::source_id::SourceId;
-use super::{Axes, Command, Timebase};
 
 /// The part of a window beside a span, on each side.
 const MARGIN: i64 = 4;
@@ -30,7 +29,7 @@ pub struct FindingPlace {
 impl FindingPlace {
     /// The place of a finding. `None` if the run as a whole is meant.
     #[must_use]
-    pub fn of(entry: &FindingEntry, times: &FindingTimes) -> Option<Self> {
+    pub fn of(entry: &FindingEntry, times: &RunTimes) -> Option<Self> {
         let source = entry.rank.map(|rank| SourceId { rank: rank.into(), profile: times.profile });
         let ranks: BTreeSet<RankRef> = entry.ranks.iter().flatten().map(|rank| (*rank).into()).collect();
         let time = |ps| times.shown(entry.rank, ps);
@@ -69,35 +68,6 @@ impl FindingPlace {
     }
 }
 
-/// The times of findings of a profile. They stand on the clock that its ranks share.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct FindingTimes {
-    /// Position of the profile in the view.
-    pub profile: u8,
-    /// The axes on which the findings stand.
-    of_findings: Axes,
-    /// The axes on which the ranks are shown.
-    shown: Axes,
-}
-
-impl FindingTimes {
-    /// The times of the profile at this position of the view.
-    #[must_use]
-    pub fn of(profiles: &[Arc<ProfileInfo>], profile: u8, base: Timebase) -> Self {
-        let own = profiles.get(usize::from(profile)).map_or(&[][..], std::slice::from_ref);
-        Self { profile, of_findings: Axes::of(own, Timebase::Aligned), shown: Axes::of(profiles, base) }
-    }
-
-    /// The time on the page. `rank` is the rank to look at. Times of no single rank are those of
-    /// rank 0.
-    #[must_use]
-    pub fn shown(&self, rank: Option<u32>, ps: i64) -> i64 {
-        let rank = RankRef::Number(rank.unwrap_or(0));
-        let local_ps = self.of_findings.axis(SourceId::of_first(rank)).local(ps);
-        self.shown.axis(SourceId { rank, profile: self.profile }).shared(local_ps)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use nprof_engine::wire::findings::{RuleState, SeverityEntry};
@@ -126,7 +96,7 @@ mod tests {
 
     #[track_caller]
     fn check(entry: &FindingEntry, expected: &[Command]) {
-        let place = FindingPlace::of(entry, &FindingTimes::default());
+        let place = FindingPlace::of(entry, &RunTimes::default());
         let commands = place.map(|place| place.commands(SourceId::of_first(RankRef::All)));
         assert_eq!(commands.unwrap_or_default(), expected);
     }

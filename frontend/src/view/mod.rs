@@ -1,6 +1,7 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod act;
+pub mod edit_choice;
 pub mod finding_place;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -12,6 +13,8 @@ pub mod profile_order;
 pub mod ranks;
 pub mod ring;
 pub mod rows;
+pub mod run_path;
+pub mod run_times;
 pub mod shell;
 pub mod size;
 pub mod source_id;

@@ -1,21 +1,16 @@
 //! The findings about the run of a profile: answers of the engine's rules about all ranks.
 
-use indicatif::HumanCount;
 use nprof_engine::base::Error;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::finding::{Coverage, Facts, RuleVerdict, findings};
 use nprof_engine::wire::findings::Findings;
 
-use super::graph::{Replayable, replayable};
-use super::job_segment;
+use super::graph::{Replayable, too_large};
+use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
-use super::{Analysed, AnalysisError, on_all_cores};
+use super::{AnalysisError, on_all_cores};
 use crate::store::Profile;
-
-/// Events of a profile whose findings a server computes. Graph and replay take some hundred bytes
-/// for each.
-const MOST_EVENTS: u64 = 4_000_000;
 
 /// The answers of all rules about the run of a profile.
 #[derive(Debug)]
@@ -26,22 +21,18 @@ pub struct JudgedRun {
     pub length_ps: i64,
     /// The recorded part of the run.
     pub coverage: Coverage,
-    /// The analysis of the calls of all ranks.
-    pub analysed: Analysed,
 }
 
 impl JudgedRun {
     /// Asks all rules. `None` if the profile has no work.
-    pub fn of(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<Self>, AnalysisError> {
+    pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Option<Self>, AnalysisError> {
         let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
-        let of = replayable(profile, cancel)?;
         if of.graph.is_empty() {
             return Ok(None);
         }
-        let facts = facts_of(profile, &of, cancel)?;
+        let facts = facts_of(profile, of, cancel)?;
         let verdicts = findings(&facts).map_err(failed)?;
-        let (length_ps, coverage) = (facts.length_ps(), facts.coverage);
-        Ok(Some(Self { verdicts, length_ps, coverage, analysed: of.analysed }))
+        Ok(Some(Self { verdicts, length_ps: facts.length_ps(), coverage: facts.coverage }))
     }
 
     /// The message about all rules.
@@ -52,23 +43,26 @@ impl JudgedRun {
 }
 
 /// The message about a profile.
-pub fn message_of(profile: &Profile, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
-    let judged = JudgedRun::of(profile, cancel)?;
+pub fn message_of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
+    let judged = JudgedRun::of(profile, of, cancel)?;
     Ok(judged.map_or_else(|| Findings::unknown(NO_WORK), |run| run.message()))
 }
 
-/// Like [`message_of`], in the memory of a server: a larger profile is not looked at.
-pub fn message_within(profile: &Profile, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
-    let events: u64 = profile.manifest.ranks.iter().map(|rank| rank.events).sum();
-    if events <= MOST_EVENTS {
-        return message_of(profile, cancel);
-    }
+/// The message about a profile at which a server does not look. `None` about one at which it does.
+#[must_use]
+pub fn message_without_graph(profile: &Profile) -> Option<Findings> {
+    let reason = too_large(profile)?;
     let name = profile.manifest.slug();
-    Ok(Findings::unknown(&format!(
-        "the profile has {} events, and a server looks at {}; `nprof findings {name}` has no limit",
-        HumanCount(events),
-        HumanCount(MOST_EVENTS)
-    )))
+    Some(Findings::unknown(&format!("{reason}; `nprof findings {name}` has no limit")))
+}
+
+/// All answers have about the same size: that about a thousand ranks takes some hundred KiB.
+impl KeptAnswer for Findings {
+    fn weight(&self) -> u64 {
+        1
+    }
+
+    const CAPACITY: u64 = 64;
 }
 
 /// The facts, with the steps of the first rank that has some if the operations of the ranks tell
@@ -92,11 +86,4 @@ pub fn facts_of<'g>(
         }
     }
     Ok(facts)
-}
-
-/// Key of the answer about a profile. It changes with what the analysis of all ranks reads, and with
-/// the place of the profile.
-#[must_use]
-pub fn key_of(profile: &Profile) -> String {
-    blake3::hash(job_segment::path_of(profile).as_os_str().as_encoded_bytes()).to_hex().to_string()
 }

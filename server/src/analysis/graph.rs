@@ -1,5 +1,6 @@
 //! The dependency graph of a profile.
 
+use indicatif::HumanCount;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::JobGraph;
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
@@ -7,6 +8,20 @@ use nprof_engine::model::RankWork;
 
 use super::{Analysed, AnalysisError, analyse, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
+
+/// Events of a profile whose graph a server makes. Graph and replay take some hundred bytes for
+/// each.
+pub const MOST_EVENTS: u64 = 4_000_000;
+
+/// Why a server makes no graph of a profile. `None` if it does.
+#[must_use]
+pub fn too_large(profile: &Profile) -> Option<String> {
+    let events: u64 = profile.manifest.ranks.iter().map(|rank| rank.events).sum();
+    (events > MOST_EVENTS).then(|| {
+        let (events, most) = (HumanCount(events), HumanCount(MOST_EVENTS));
+        format!("the profile has {events} events, and a server looks at {most}")
+    })
+}
 
 /// The analysis of a profile and its dependency graph.
 #[derive(Debug)]

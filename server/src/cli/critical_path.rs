@@ -5,8 +5,10 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::path_sight::name_of_part;
 use nprof_engine::insight::slack::JobSlack;
-use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathKind, PathPart};
+use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathPart};
+use nprof_engine::wire::run_path::answer;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -120,16 +122,6 @@ pub(super) fn track_of<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
     graph.ranks[part.rank as usize].track_of(part.node)
 }
 
-/// The name of the work of a part for people. That of a gap is the work behind it.
-pub(super) fn name_of_part(graph: &JobGraph, part: &PathPart) -> String {
-    let name = name_of(graph, part);
-    match part.kind {
-        PathKind::Gap => format!("gap before {name}"),
-        PathKind::Host => format!("host before {name}"),
-        PathKind::Work | PathKind::Transfer | PathKind::Call => name.to_owned(),
-    }
-}
-
 /// Times by a key, as rows of a document.
 fn rows(key: &str, totals: Vec<(impl Serialize, i64)>) -> Value {
     totals.into_iter().map(|(value, ps)| json!({key: value, "ps": ps})).collect()
@@ -138,16 +130,8 @@ fn rows(key: &str, totals: Vec<(impl Serialize, i64)>) -> Value {
 /// The length and what it consists of, then ranks and names.
 fn lines(graph: &JobGraph, path: &CriticalPath) -> Vec<String> {
     let length_ps = path.length_ps() as f64;
-    let time = |ps: i64| short_duration(ps as f64);
-    let with_share = |ps: i64| format!("{} ({})", time(ps), share(ps as f64, length_ps));
-    let of_kind = |kind: PathKind| {
-        let parts = path.parts.iter().filter(|part| part.kind == kind);
-        (parts.map(PathPart::duration_ps).sum::<i64>(), kind)
-    };
-    let kinds = PathKind::ALL.map(of_kind).into_iter().filter(|(ps, _)| *ps > 0);
-    let kinds: Vec<String> =
-        kinds.map(|(ps, kind)| format!("{} {}", with_share(ps), kind.plural())).collect();
-    let mut lines = vec![format!("the run takes {}: {}", time(path.length_ps()), kinds.join(", "))];
+    let with_share = |ps: i64| format!("{} ({})", short_duration(ps as f64), share(ps as f64, length_ps));
+    let mut lines = vec![answer(path)];
     let ranks = path.totals(|part| Some(graph.ranks[part.rank as usize].rank));
     if graph.ranks.len() > 1 {
         let first = ranks.iter().take(SHOWN_NAMES);

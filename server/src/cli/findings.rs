@@ -15,8 +15,9 @@ use super::answer::{AnswerFormat, USUAL_LIMIT, head};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
 use crate::analysis::findings::JudgedRun;
-use crate::analysis::Analysed;
+use crate::analysis::graph::replayable;
 use crate::analysis::regions::regions_of_job;
+use crate::analysis::{Analysed, AnalysisError};
 use crate::print;
 use crate::print::finding::lines;
 use crate::print::row_limit::RowLimit;
@@ -62,14 +63,17 @@ fn rule_names() -> clap::builder::PossibleValuesParser {
 impl FindingsArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let run = analysing(|cancel| JudgedRun::of(&profile, cancel))?;
+        let (run, analysed) = analysing(|cancel| {
+            let of = replayable(&profile, cancel)?;
+            Ok::<_, AnalysisError>((JudgedRun::of(&profile, &of, cancel)?, of.analysed))
+        })?;
         let run = run.ok_or_else(|| anyhow::anyhow!(NO_WORK))?;
         let is_wanted = |one: &&RuleVerdict| {
             self.rule.is_empty() || self.rule.iter().any(|name| name == one.rule.rule().id)
         };
         let mut wanted: Vec<RuleVerdict> = run.verdicts.iter().filter(is_wanted).cloned().collect();
         if let Some(name) = &self.region {
-            let spans = analysing(|cancel| spans_of(&profile, name, &run.analysed, cancel))?;
+            let spans = analysing(|cancel| spans_of(&profile, name, &analysed, cancel))?;
             wanted.iter_mut().for_each(|one| keep_within(one, &spans));
         }
         let found = Findings::of(&wanted, run.length_ps, &run.coverage);

@@ -6,13 +6,14 @@ use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
 use nprof_engine::insight::finding::sentence::{self, answer, between};
 use nprof_engine::insight::finding::{Coverage, Finding, Judgement, RuleVerdict};
+use nprof_engine::insight::path_sight::name_of_part;
 use nprof_engine::insight::walk::{CriticalPath, PathPart};
 use nprof_engine::makers::{aiu, neuron};
 use nprof_engine::model::{MachineSide, WorkQueue};
 use nprof_engine::wire::summary::Summary;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::critical_path::{name_of_part, track_of};
+use super::critical_path::track_of;
 use super::size;
 use crate::analysis::Analysed;
 use crate::print::fit::{cut, fitted};

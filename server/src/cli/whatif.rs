@@ -5,8 +5,9 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::sentence::between;
+use nprof_engine::insight::prediction_sentence::{self, change};
 use nprof_engine::insight::{Bracket, Edit, Prediction, Predictions, Scenario, SweptEdit, sweep};
+use nprof_engine::wire::what_if::WhatIf;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
@@ -17,9 +18,7 @@ use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::analysis::on_all_cores;
 use crate::print;
-use crate::print::bracket::bracket;
 use crate::print::row_limit::RowLimit;
-use crate::print::text::share;
 use crate::store::Profile;
 
 const EXAMPLES: &str = "\
@@ -80,12 +79,14 @@ impl WhatifArgs {
         match self.output_format {
             AnswerFormat::Json => {
                 let mut answer = scope(&profile);
-                let edits: Vec<String> = self.edits.iter().map(Edit::to_string).collect();
-                answer.insert("edits".to_owned(), json!(edits));
-                answer.extend(document(&found));
+                answer.extend(document(&WhatIf::of(&found, &self.edits)));
                 print::json::document(&answer, out)?;
             }
-            AnswerFormat::Text => print::lines(lines(&found), out)?,
+            AnswerFormat::Text => {
+                let mut lines = vec![prediction_sentence::answer(&found)];
+                lines.extend(prediction_sentence::fidelity(&found));
+                print::lines(lines, out)?;
+            }
         }
         self.judge(&found, out)
     }
@@ -99,7 +100,8 @@ impl WhatifArgs {
             return Ok(());
         }
         out.flush()?;
-        let text = format!("the run gets {}; the limit is {}", saved(found), time(limit_ps));
+        let text =
+            format!("the run gets {}; the limit is {}", change(found), short_duration(limit_ps as f64));
         if low_ps > limit_ps { Err(Failing(text).into()) } else { Err(Undecided(text).into()) }
     }
 
@@ -113,7 +115,8 @@ impl WhatifArgs {
         match self.output_format {
             AnswerFormat::Json => {
                 let one = |one: &SweptEdit| {
-                    let mut document = document(&one.prediction);
+                    let edits = std::slice::from_ref(&one.edit);
+                    let mut document = document(&WhatIf::of(&one.prediction, edits));
                     document.insert("edit".to_owned(), json!(one.edit.to_string()));
                     document
                 };
@@ -122,7 +125,7 @@ impl WhatifArgs {
                 print::json::document(&answer, out)?;
             }
             AnswerFormat::Text => {
-                let one = |one: &SweptEdit| format!("{}  {}", saved(&one.prediction), one.edit);
+                let one = |one: &SweptEdit| format!("{}  {}", change(&one.prediction), one.edit);
                 print::lines(shown.iter().map(one), out)?;
             }
         }
@@ -130,46 +133,9 @@ impl WhatifArgs {
     }
 }
 
-fn document(of: &Prediction) -> Map<String, Value> {
-    let keys = [
-        ("recorded_ps", json!(of.recorded_ps)),
-        ("unchanged_ps", json!(of.unchanged_ps)),
-        ("predicted_ps", bracket(&of.predicted)),
-        ("saving_ps", bracket(&of.saving())),
-        ("cut_operations", json!(of.cuts)),
-    ];
-    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
-}
-
-fn time(ps: i64) -> String {
-    short_duration(ps as f64)
-}
-
-/// The answer, then how well the replay does.
-fn lines(of: &Prediction) -> Vec<String> {
-    let mut lines = vec![
-        format!("{} instead of {}: {}", time(of.predicted.middle_ps), time(of.recorded_ps), saved(of)),
-        match of.unchanged_ps == of.recorded_ps {
-            true => "the replay of the unchanged run takes as long as recorded".to_owned(),
-            false => format!("the replay of the unchanged run takes {}", time(of.unchanged_ps)),
-        },
-    ];
-    if of.cuts > 0 {
-        lines.push(format!(
-            "{} operations were cut, because each of their ranks waits for another one",
-            of.cuts
-        ));
+fn document(of: &WhatIf) -> Map<String, Value> {
+    match json!(of) {
+        Value::Object(document) => document,
+        _ => unreachable!("a message is an object"),
     }
-    lines
-}
-
-/// The time by which the run gets shorter or longer, with its bounds.
-fn saved(of: &Prediction) -> String {
-    let Bracket { low_ps, middle_ps, high_ps } = of.saving();
-    let (word, by) = match middle_ps < 0 {
-        true => ("longer", Bracket { low_ps: -high_ps, middle_ps: -middle_ps, high_ps: -low_ps }),
-        false => ("shorter", of.saving()),
-    };
-    let share = share(by.middle_ps as f64, of.recorded_ps as f64);
-    format!("{} ({share}) {word}, {}", time(by.middle_ps), between(&by))
 }

@@ -12,7 +12,10 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::native::AllCores;
 use nprof_engine::wire::ask::{ProfileStore as _, RankId, TimeLimit};
 use nprof_engine::wire::findings::Findings;
-use nprof_engine::wire::questions::{Question, RankQuestion, answer};
+use nprof_engine::wire::questions::{
+    CriticalPathQuestion, EditSubjectsQuestion, FindingsQuestion, Question, RankQuestion, WhatIfQuestion,
+    answer,
+};
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
@@ -38,10 +41,13 @@ pub async fn read(
     // In a process of its own, so it needs no turn.
     match &question {
         Question::OfRank(rank, _) => app.compare(rank).await?,
-        Question::Findings(of) => {
-            app.compare(&RankId { profile: of.profile.clone(), rank: RankRef::All }).await?;
+        Question::Findings(FindingsQuestion { profile, .. })
+        | Question::CriticalPath(CriticalPathQuestion { profile, .. })
+        | Question::WhatIf(WhatIfQuestion { profile, .. })
+        | Question::EditSubjects(EditSubjectsQuestion { profile, .. }) => {
+            app.compare(&RankId { profile: profile.clone(), rank: RankRef::All }).await?;
         }
-        _ => {}
+        Question::Profiles(_) | Question::Profile(_) | Question::Notes(_) => {}
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(StoreQuestion { app, question, headers, wanted });

@@ -126,8 +126,10 @@ fn power_and_work_of_a_rank_have_one_clock() {
     let rows = microjoules(&of);
     let kernels: Vec<(&str, f64)> = rows[..3].iter().map(|(name, joules)| (name.as_str(), *joules)).collect();
     assert_eq!(kernels, [("gemm", 800.0), ("softmax", 400.0), ("copy", 400.0)]);
-    let steps: Vec<(String, f64)> =
-        microjoules(&stage.json(&["--by", "step"])).into_iter().filter(|(name, _)| name.contains('#')).collect();
+    let steps: Vec<(String, f64)> = microjoules(&stage.json(&["--by", "step"]))
+        .into_iter()
+        .filter(|(name, _)| name.contains('#'))
+        .collect();
     let expected = [("ProfilerStep#1", 400.0), ("ProfilerStep#2", 400.0), ("ProfilerStep#3", 1_000.0)];
     assert_eq!(steps, expected.map(|(name, joules)| (name.to_owned(), joules)));
 }

@@ -63,4 +63,5 @@ mod truth;
 mod upload;
 mod vanishing_profiles;
 mod vendor;
+mod what_if_answers;
 mod whatif;

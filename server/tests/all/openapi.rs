@@ -160,8 +160,14 @@ async fn known(stage: &Stage) -> BTreeMap<&'static str, String> {
     let mut tracks = detail["tracks"].as_array().unwrap().iter();
     let counter = tracks.find(|track| track["kind"] == "counter").unwrap();
     let content = detail["entry"]["content"].as_str().unwrap();
-    let texts =
-        [("slug", "small"), ("content", content), ("table", "slice"), ("q", "e"), ("direction", "next")];
+    let texts = [
+        ("slug", "small"),
+        ("content", content),
+        ("table", "slice"),
+        ("q", "e"),
+        ("edits", ""),
+        ("direction", "next"),
+    ];
     let numbers =
         [("rank", 0), ("group", 0), ("level", 10), ("index", 0), ("start_ps", 0), ("end_ps", 100_000_000)];
     let texts = texts.map(|(name, text)| (name, text.to_owned()));

@@ -9,7 +9,9 @@
 mod table;
 
 mod counter;
+mod critical_path;
 mod detail;
+mod edit_subjects;
 mod events;
 mod findings;
 mod limit;
@@ -24,6 +26,7 @@ mod step;
 mod summary;
 mod tile;
 mod waits;
+mod what_if;
 
 use serde::{Serialize, Serializer};
 
@@ -39,6 +42,9 @@ questions! {
         Profile: profile::ProfileQuestion,
         Notes: notes::NotesQuestion,
         Findings: findings::FindingsQuestion,
+        CriticalPath: critical_path::CriticalPathQuestion,
+        WhatIf: what_if::WhatIfQuestion,
+        EditSubjects: edit_subjects::EditSubjectsQuestion,
     }
     rank {
         Detail: detail::DetailQuestion,

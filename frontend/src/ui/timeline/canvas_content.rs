@@ -9,6 +9,7 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
 use crate::view::rows::layout::sight::RowSight;
+use crate::view::run_path::PathStretch;
 use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::{Hovered, Layout, Point, Reading, Sheet, Size, TimeScale};
@@ -44,6 +45,8 @@ pub struct ShownTimeline {
     pub reading: Option<Reading>,
     /// The marked span.
     pub marked: Option<Interval>,
+    /// The critical path, if it is shown.
+    pub path: Option<Arc<Vec<PathStretch>>>,
     /// Background of the canvases.
     pub ground: Ground,
 }

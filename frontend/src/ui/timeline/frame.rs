@@ -19,6 +19,7 @@ use crate::draw::front::{FrontOf, front};
 use crate::draw::label::{Label, labels};
 use crate::draw::overlay::{Above, AreaAbove, Pen, Shade};
 use crate::draw::painter::Painter;
+use crate::draw::path_line::PathLine;
 use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
 use crate::draw::transfer::transfers;
@@ -253,6 +254,7 @@ fn above<'a>(
             .selected
             .as_ref()
             .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
+        path: shown.path.as_ref().map_or_else(PathLine::default, |path| PathLine::of(camera, path)),
         shades: marked.into_iter().chain(dragged).collect(),
         pointer_px: gesture.pointer.map(|pointer| pointer.at.x_px),
     }

@@ -60,6 +60,7 @@ use crate::view::rows::layout::sight::{RowPart, RowSight};
 use crate::view::rows::occupancy::Occupied;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::run_path::PathStretch;
 use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
@@ -105,6 +106,8 @@ pub fn Timeline(
     times: Times,
     /// All details of the selected slice, once they are present.
     selected: Signal<Option<Arc<SliceDetail>>>,
+    /// The critical path, if it is shown.
+    path: Memo<Option<Arc<Vec<PathStretch>>>>,
     /// Receives the user's commands. The owner of the view applies them.
     on_command: Callback<Command>,
     /// The operation on which the pointer rests.
@@ -120,7 +123,7 @@ pub fn Timeline(
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_size);
-    show(stage, scene, selected, pointed.detail);
+    show(stage, scene, Marked { selected, pointed: pointed.detail, path });
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
@@ -140,9 +143,7 @@ pub fn Timeline(
             <div class="timeline-head">
                 <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
                 <Minimap canvas=parts.minimap span=scene.widest shown=scene.window on_command />
-                <div class="timeline-corner timeline-base" title=zero>
-                    {move || base.get()}
-                </div>
+                <div class="timeline-corner timeline-base" title=zero>{move || base.get()}</div>
                 <RulerArea parts stage zero on_command />
             </div>
             <Rows parts scene stage on_command />
@@ -308,13 +309,19 @@ fn open_canvases(stage: StageHandle, parts: TimelineElements, missing: RwSignal<
     });
 }
 
-/// Updates the stage whenever any drawn value has changed.
-fn show(
-    stage: StageHandle,
-    scene: Scene,
+/// The items that stand out on the canvases.
+#[derive(Clone, Copy)]
+struct Marked {
+    /// The selected slice.
     selected: Signal<Option<Arc<SliceDetail>>>,
+    /// The operation on which the pointer rests.
     pointed: Memo<Option<Arc<SliceDetail>>>,
-) {
+    /// The critical path.
+    path: Memo<Option<Arc<Vec<PathStretch>>>>,
+}
+
+/// Updates the stage whenever any drawn value has changed.
+fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, path }: Marked) {
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
@@ -336,6 +343,7 @@ fn show(
             pointed: pointed.get(),
             reading,
             marked,
+            path: path.get(),
             ground: match theme.get() {
                 Theme::Light => Ground::Light,
                 Theme::Dark => Ground::Dark,

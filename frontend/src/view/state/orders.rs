@@ -24,11 +24,13 @@ pub enum PanelTable {
     Arrivals,
     /// Warnings of the current rank.
     Warnings,
+    /// Parts of the critical path.
+    Path,
 }
 
 impl PanelTable {
     /// All tables.
-    pub const ALL: [Self; 4] = [Self::Names, Self::Tracks, Self::Arrivals, Self::Warnings];
+    pub const ALL: [Self; 5] = [Self::Names, Self::Tracks, Self::Arrivals, Self::Warnings, Self::Path];
 
     /// The order as long as the user chooses none. `None` is the order in which the rows came.
     #[must_use]
@@ -37,7 +39,7 @@ impl PanelTable {
         match self {
             Self::Names => largest(SELF),
             Self::Arrivals => largest(ARRIVAL),
-            Self::Tracks | Self::Warnings => None,
+            Self::Tracks | Self::Warnings | Self::Path => None,
         }
     }
 
@@ -48,6 +50,7 @@ impl PanelTable {
             Self::Tracks => "sort_tracks",
             Self::Arrivals => "sort_arrivals",
             Self::Warnings => "sort_warnings",
+            Self::Path => "sort_path",
         }
     }
 }

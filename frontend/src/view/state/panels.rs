@@ -178,6 +178,12 @@ impl View {
         self.panels.side(side).is_open.unwrap_or_else(|| self.suits_open(side))
     }
 
+    /// Whether a tab of the last used panel is open.
+    #[must_use]
+    pub fn shows(&self, tab: Tab) -> bool {
+        self.used_tab() == tab && self.is_open(tab.row().side)
+    }
+
     fn used_tab(&self) -> Tab {
         self.panels.tab.unwrap_or_else(|| self.suiting_tab())
     }

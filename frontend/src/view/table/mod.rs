@@ -11,7 +11,7 @@ mod scroll;
 mod sorting;
 
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::rows::{ColumnValues, RowPresence};
+use nprof_engine::wire::rows::{ColumnValues, RowPresence, Texts};
 
 pub use export::{as_csv, as_tsv};
 pub use filter::TableFilter;
@@ -204,6 +204,13 @@ fn plain_text(value: &FieldContent, unit: &str) -> String {
 
 /// Unit of addresses and raw words.
 const HEXADECIMAL: &str = "hex";
+
+/// A column of texts.
+#[must_use]
+pub fn texts(values: Vec<String>) -> ColumnValues {
+    let codes = (0_u32..).zip(&values).map(|(code, _)| code).collect();
+    ColumnValues::Texts(Texts { texts: values, codes })
+}
 
 #[cfg(test)]
 mod tests;

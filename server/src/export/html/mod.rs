@@ -5,6 +5,7 @@
 //! as markup. The same profile gives the same bytes.
 
 mod page;
+mod run_answers;
 mod septets;
 pub mod site;
 
@@ -19,15 +20,14 @@ use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
-use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::Refusal;
 
 use self::page::PageFiles;
+use self::run_answers::RunAnswers;
 
 use super::ranks::{Comparing, open};
 use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
-use crate::analysis::findings;
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::markup::escaped;
 use crate::store::{Manifest, Profile, SegmentPlace};
@@ -39,11 +39,6 @@ use crate::warnings;
 const PART_BYTES: u64 = 12 << 20;
 /// End of the element, after the base64 text.
 const PART_END: &str = "</script>\n";
-/// The answer of a file with a part of a profile.
-const PART: &str =
-    "ranks or tracks are left out of this file, and what is wrong with a run shows only in all";
-/// The answer of a file whose ranks are not compared.
-const NOT_COMPARED: &str = "the ranks of this profile are not compared, so nobody can tell what is wrong";
 /// Compression level of data that is packed for each export. The data is small.
 const ZSTD_LEVEL: i32 = 19;
 
@@ -254,33 +249,8 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         tracing::warn!("{error}");
         Notes::default()
     });
-    let findings = findings_of(of, own.is_some(), work.cancel)?;
-    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, ranks })
-}
-
-/// The findings about the run. Without some ranks or tracks, nobody can tell. A run that cannot be
-/// analysed does not fail the export.
-fn findings_of(
-    of: RanksOf<'_>,
-    has_job: bool,
-    cancel: Cancel<'_>,
-) -> Result<Result<Findings, Refusal>, ExportError> {
-    if of.is_part {
-        return Ok(Ok(Findings::unknown(PART)));
-    }
-    let found = match of.comparing {
-        Comparing::Here => findings::message_of(of.profile, cancel),
-        // Without the comparison, the analysis can take more memory than a server has for it.
-        Comparing::Apart if job_segment::is_for(of.profile) && !has_job => {
-            Ok(Findings::unknown(NOT_COMPARED))
-        }
-        Comparing::Apart => findings::message_within(of.profile, cancel),
-    };
-    cancel.check().map_err(ExportError::Cancelled)?;
-    Ok(found.map_err(|error| {
-        tracing::warn!("the export has no findings: {error}");
-        error.refusal()
-    }))
+    let RunAnswers { findings, path } = RunAnswers::of(of, own.is_some(), work.cancel)?;
+    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, path, ranks })
 }
 
 /// The data of a rank beside its segment. `later` are warnings that arose after it was written.

@@ -8,7 +8,7 @@ use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, TableRows
 
 use crate::ui::text::label::known_label;
 use crate::view::rows::sheet::TITLE_SEPARATOR;
-use crate::view::table::{DataTable, TableColumn};
+use crate::view::table::{DataTable, TableColumn, texts};
 
 /// A table of the page, made from an answer.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -132,13 +132,6 @@ fn record(columns: &[RowColumn]) -> DataTable {
     }
     table.push(TableColumn::new("name", "Exported name", "", texts(names)));
     DataTable { columns: table, rows }
-}
-
-/// A column of texts.
-#[must_use]
-pub fn texts(values: Vec<String>) -> ColumnValues {
-    let codes = (0_u32..).zip(&values).map(|(code, _)| code).collect();
-    ColumnValues::Texts(Texts { texts: values, codes })
 }
 
 #[cfg(test)]

@@ -188,8 +188,8 @@ pub fn without_waits(content: &Content) -> u64 {
 mod tests {
     use nprof_engine::wire::rows::{ColumnValues, RowPresence};
 
-    use super::super::content::texts;
     use super::*;
+    use crate::view::table::texts;
     use crate::view::table::{DataTable, TableColumn};
 
     fn ints(key: &str, values: &[i64]) -> TableColumn {

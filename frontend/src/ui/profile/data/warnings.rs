@@ -8,12 +8,11 @@ use nprof_engine::wire::catalog::WarningEntry;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::rows::ColumnValues;
 
-use super::content::texts;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::DrawCell;
 use crate::ui::text::format;
 use crate::view::Command;
-use crate::view::table::{DataTable, TableColumn};
+use crate::view::table::{DataTable, TableColumn, texts};
 use crate::view::text::moments::{TextPart, parts};
 
 const WHAT: &str = "what";

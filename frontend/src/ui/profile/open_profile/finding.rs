@@ -10,7 +10,8 @@ use super::Opened;
 use super::profile_source::known;
 use crate::fetch::FetchError;
 use crate::view::Command;
-use crate::view::finding_place::{FindingPlace, FindingTimes};
+use crate::view::finding_place::FindingPlace;
+use crate::view::run_times::RunTimes;
 use crate::view::source_id::SourceId;
 
 impl Opened {
@@ -29,16 +30,16 @@ impl Opened {
         self.are_findings_known.get()
     }
 
-    /// The times of the findings of the profile at this position.
+    /// The times of answers about the run of the profile at this position.
     #[must_use]
-    pub fn finding_times(self, profile: u8) -> FindingTimes {
+    pub fn run_times(self, profile: u8) -> RunTimes {
         let base = self.session.view.with(|view| view.timebase);
-        known(self.session.profiles, |profiles| FindingTimes::of(profiles, profile, base)).unwrap_or_default()
+        known(self.session.profiles, |profiles| RunTimes::of(profiles, profile, base)).unwrap_or_default()
     }
 
     /// Leads to the place of a finding: opens its rank, shows its span and selects its slice. For a
     /// late rank, shows what it did when the others waited longest.
-    pub fn reveal_finding(self, entry: &FindingEntry, times: &FindingTimes) {
+    pub fn reveal_finding(self, entry: &FindingEntry, times: &RunTimes) {
         let Some(place) = FindingPlace::of(entry, times) else { return };
         match (&place, entry.rank) {
             (FindingPlace { source: Some(source), row: Some(row), .. }, _) => {

@@ -4,8 +4,10 @@ mod finding;
 mod profile_source;
 mod rank_details;
 mod rank_times;
+mod run_path;
 mod shown_tracks;
 mod straggler;
+mod what_if;
 
 use std::sync::Arc;
 
@@ -27,12 +29,13 @@ use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::link_hint;
 use crate::view::url::page::PagePlace;
-use crate::view::{Axes, Axis, Clock, Command, Size, Tab, TimeScale, Timebase, View};
+use crate::view::{Axes, Axis, Clock, Command, Size, TimeScale, Timebase, View};
 use profile_source::{
     ProfileAnswer, ProfileSource, ProfilesAnswer, all, ask_for_clocks, known, profile_of, spans, zero,
 };
 use rank_details::RankDetails;
 use rank_times::RankTimes;
+use run_path::RunPathAnswers;
 use shown_tracks::{content_of, offers_of, tracks_of};
 
 /// An answer, or `None` while it is missing.
@@ -90,6 +93,8 @@ pub struct Opened {
     pub tracks: Tracks,
     /// Time of the profiles, and how it is shown.
     pub times: Times,
+    /// The critical path, as long as its tab is open.
+    pub path: RunPathAnswers,
     ranks: RankDetails,
     content: Memo<SheetContent>,
     of: ProfileSource,
@@ -140,6 +145,8 @@ impl Opened {
         let rank = Signal::derive(move || shown.get().map(|(_, answer)| answer));
         let slice = slice_resource(of, current_source, view, attempt);
         keep_choice(address, current_source, view);
+        let times = times(profiles, rank, view, timebase);
+        let path = RunPathAnswers::new(of, view, profiles, current_source, times);
         Self {
             session: Session {
                 view,
@@ -152,7 +159,8 @@ impl Opened {
             profile: FirstProfile { info, rank_times },
             current: Current { source: current_source, rank, slice, shown },
             tracks: tracks_of(ranks, shown, content, of, rank_times, offers_of(info)),
-            times: times(profiles, rank, view, timebase),
+            times,
+            path,
             ranks,
             content,
             of,
@@ -400,7 +408,7 @@ impl Opened {
                     let reveal = Command::Reveal { row, start_ps, duration_ps, hidden_by };
                     self.act(&Command::InRank { source, then: Box::new(reveal) });
                     // Hits of another rank would hide it.
-                    self.act(&Command::ShowTab(Tab::Details));
+                    self.show_details();
                 }
                 Err(error) => {
                     let again = Callback::new(move |()| self.reveal_in(source, row));

@@ -201,8 +201,9 @@ impl Opened {
 
     /// Shows the details of what was just selected, unless the list stays in sight from which the
     /// user came: beside it, the details have a place of their own.
-    fn show_details(self) {
-        let keeps_list = self.session.view.with_untracked(|view| view.panels.tab == Some(Tab::Findings));
+    pub(super) fn show_details(self) {
+        let keeps_list =
+            self.session.view.with_untracked(|view| view.panels.tab.is_some_and(Tab::is_about_run));
         if !keeps_list {
             self.act(&Command::ShowTab(Tab::Details));
         }

@@ -7,11 +7,10 @@ use nprof_engine::base::{clamped, narrow};
 use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::{NameTotal, SelectionSummary, Side};
 
-use crate::ui::profile::data::content::texts;
 use crate::ui::text::format;
 use crate::view::source_id::SourceId;
 use crate::view::state::orders::SELF;
-use crate::view::table::{DataTable, TableColumn};
+use crate::view::table::{DataTable, TableColumn, texts};
 
 /// Key of the column of names.
 pub const NAME: &str = "name";

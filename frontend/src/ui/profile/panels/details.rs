@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use nprof_engine::makers::job::schema::CallRow;
 use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetail};
@@ -9,11 +10,13 @@ use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetai
 use super::field::{self, FieldGroup};
 use super::members::{Members, OperationActions};
 use super::reading::ReadingDetails;
+use super::what_if::{WhatIfSection, WhatIfState};
 use crate::ui::controls::{Explained, Failure, Glyph, Icon, Loading, Name};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::{Messages, clipboard};
 use crate::ui::text::format::{self, FormattedValue};
 use crate::ui::text::label::{explanation, known_label};
+use crate::view::edit_choice::EditedSlice;
 
 /// Limit of listed arrows. A collective can have thousands.
 const MOST_NEIGHBOURS: usize = 200;
@@ -25,6 +28,7 @@ pub fn Details(
     opened: Opened,
 ) -> impl IntoView {
     let is_selected = Memo::new(move |_| opened.session.view.with(|view| view.selection.row.is_some()));
+    let what_if = WhatIfState::new();
     let is_read = Memo::new(move |_| opened.session.view.with(|view| view.selection.reading.is_some()));
     move || {
         match opened.current.slice.get() {
@@ -36,14 +40,13 @@ pub fn Details(
         Some(Err(error)) => {
             view! { <Failure title="The details did not arrive" reason=error.to_string() on_retry=opened.session.retry /> }.into_any()
         }
-        Some(Ok(detail)) => view! { <DetailsOf opened detail /> }.into_any(),
+        Some(Ok(detail)) => view! { <DetailsOf opened detail what_if /> }.into_any(),
     }
     }
 }
 
 #[component]
-fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
-    let messages = expect_context::<Messages>();
+fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>, what_if: WhatIfState) -> impl IntoView {
     let slice = &detail.slice;
     let track = opened.track_title(slice.track);
     let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
@@ -62,12 +65,8 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
         false => ("Depends on", "Needed by"),
     };
     let in_rank = is_of_all.then(|| in_rank(opened, &detail)).flatten();
-    let copied = detail.clone();
-    let copy = move |_| {
-        let zero_ps = opened.times.zero.get_untracked().0;
-        let text = field::as_text(&copied, &track.get_untracked(), zero_ps);
-        clipboard::copy(text, "All fields", None, messages);
-    };
+    let edited = edited(opened, &detail).map(|slice| view! { <WhatIfSection opened slice state=what_if /> });
+    let copy = copy_all(opened, detail.clone(), track);
     view! {
         <article aria-label="Details">
             <header class="details-head">
@@ -95,12 +94,30 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
                     </dl>
                 </section>
                 <Members opened members=detail.members.clone() />
+                {edited}
                 {groups}
                 <Neighbours opened title=before neighbours=detail.predecessors.clone() />
                 <Neighbours opened title=after neighbours=detail.successors.clone() />
             </div>
         </article>
     }
+}
+
+/// Copies all fields of a slice.
+fn copy_all(opened: Opened, detail: Arc<SliceDetail>, track: Signal<String>) -> impl Fn(MouseEvent) {
+    let messages = expect_context::<Messages>();
+    move |_| {
+        let zero_ps = opened.times.zero.get_untracked().0;
+        let text = field::as_text(&detail, &track.get_untracked(), zero_ps);
+        clipboard::copy(text, "All fields", None, messages);
+    }
+}
+
+/// The slice of a rank whose work an edit changes: this one, or the call that it stands for.
+fn edited(opened: Opened, detail: &SliceDetail) -> Option<EditedSlice> {
+    let of = opened.current.source.get_untracked()?.rank;
+    let own = of.number().map(|rank| (rank, detail.slice.row));
+    own.or_else(|| call_of(detail)).map(|(rank, row)| EditedSlice { rank, row })
 }
 
 /// The button that opens the call that a slice of all ranks stands for.

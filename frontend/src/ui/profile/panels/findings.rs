@@ -14,7 +14,8 @@ use crate::ui::controls::{Failure, Loading, own_element};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
-use crate::view::finding_place::{FindingPlace, FindingTimes};
+use crate::view::finding_place::FindingPlace;
+use crate::view::run_times::RunTimes;
 
 /// The findings of the profile of the current rank.
 #[component]
@@ -49,7 +50,7 @@ struct FindingSteps {
 
 #[component]
 fn AnswerOfRules(opened: Opened, profile: u8, found: Arc<Findings>) -> impl IntoView {
-    let times = Memo::new(move |_| opened.finding_times(profile));
+    let times = Memo::new(move |_| opened.run_times(profile));
     let steps = FindingSteps { current: RwSignal::new(0), followed: RwSignal::new(None) };
     let length_ps = found.recorded_ps.unwrap_or(0);
     let mut advised: Vec<&str> = Vec::new();
@@ -102,7 +103,7 @@ fn walk(event: &KeyboardEvent, current: RwSignal<usize>) {
 #[component]
 fn FindingRow(
     opened: Opened,
-    times: Memo<FindingTimes>,
+    times: Memo<RunTimes>,
     entry: FindingEntry,
     advice: Option<String>,
     length_ps: i64,
@@ -150,7 +151,7 @@ fn FindingRow(
 }
 
 /// The bounds of the saving and the place, on the clock of the page.
-fn place_words(opened: Opened, times: &FindingTimes, entry: &FindingEntry) -> String {
+fn place_words(opened: Opened, times: &RunTimes, entry: &FindingEntry) -> String {
     let bounds = entry.saving_ps.map(|saving| sentence::between(&Bracket::from(saving)));
     let time = |ps| opened.times.clock.with(|clock| clock.text(times.shown(entry.rank, ps)));
     let place = sentence::place(&entry.place(), time);

@@ -7,6 +7,7 @@ use wasm_bindgen::JsCast;
 use super::details::Details;
 use super::edge::PanelEdge;
 use super::findings::FindingsPanel;
+use super::path::PathPanel;
 use super::search_panel::SearchPanel;
 use super::selection::Selection;
 use super::state::Panels;
@@ -38,6 +39,7 @@ fn content(panels: Panels, tab: Tab) -> AnyView {
     match tab {
         Tab::Details => view! { <Details opened /> }.into_any(),
         Tab::Findings => view! { <FindingsPanel opened /> }.into_any(),
+        Tab::Path => view! { <PathPanel opened /> }.into_any(),
         Tab::Selection => view! { <Selection opened /> }.into_any(),
         Tab::Hits => {
             // Beside a dock, the details have a place of their own.

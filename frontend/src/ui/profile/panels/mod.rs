@@ -1,5 +1,5 @@
-//! The panels of the dock and the drawer: details, findings, statistics, hits of the search,
-//! warnings, plots.
+//! The panels of the dock and the drawer: details, findings, the critical path, statistics, hits of
+//! the search, warnings, plots.
 
 pub mod comparison;
 pub mod counter_lines;
@@ -16,6 +16,8 @@ mod frame;
 #[cfg(feature = "browser")]
 mod members;
 #[cfg(feature = "browser")]
+mod path;
+#[cfg(feature = "browser")]
 mod reading;
 #[cfg(feature = "browser")]
 mod search_panel;
@@ -25,6 +27,8 @@ mod selection;
 mod state;
 #[cfg(feature = "browser")]
 mod warnings;
+#[cfg(feature = "browser")]
+mod what_if;
 
 #[cfg(feature = "browser")]
 pub use frame::PanelFrame;

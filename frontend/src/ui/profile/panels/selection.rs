@@ -14,7 +14,6 @@ use web_sys::AbortSignal;
 use super::comparison::{LONGEST, NAME, OtherSummary, Summaries, by_name};
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
-use crate::ui::profile::data::content::texts;
 use crate::ui::profile::open_profile::{Answer, Opened};
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::table::{DrawCell, PlainTable, TableSource};
@@ -22,7 +21,7 @@ use crate::ui::text::format;
 use crate::view::ranks::namesake::{nearest, pattern_of};
 use crate::view::source_id::SourceId;
 use crate::view::state::orders::{PanelTable, SELF};
-use crate::view::table::{DataTable, TableColumn, sorted};
+use crate::view::table::{DataTable, TableColumn, sorted, texts};
 use crate::view::{Act, Command};
 
 /// Limit of listed rows. The others are counted.

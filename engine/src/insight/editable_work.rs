@@ -1,0 +1,52 @@
+//! Editable work: the parts of a slice that an edit can change.
+
+use super::edit::{NameGlob, Subject};
+use super::graph::JobGraph;
+use super::names::ClassName;
+use crate::analysis::Job;
+use crate::model::{MachineSide, RankWork, WorkClass};
+
+/// The subjects of edits that change a slice of a rank, the narrowest first: its name, its layer,
+/// its engine or queue, its operation, its rank. Empty if nothing of it is replayed.
+#[must_use]
+pub fn subjects_of(graph: &JobGraph, job: &Job, rank: u32, row: u32) -> Vec<Subject> {
+    let Some(of) = graph.ranks.iter().find(|of| of.rank == rank) else { return Vec::new() };
+    let mut subjects = Vec::new();
+    if let Some((at, node)) = (0_u32..).zip(&of.work.nodes).find(|(_, node)| node.row == row) {
+        match of.call(at) {
+            Some(call) => {
+                let signature = graph.meetings[call.meeting as usize].signature;
+                let kind = job.signatures[signature as usize].kind;
+                subjects.push(Subject::Transfer(kind.name().to_owned()));
+            }
+            None => subjects.extend(of_class(&of.work, node.class)),
+        }
+    }
+    if graph.ranks.len() > 1 {
+        subjects.push(Subject::Rank(rank));
+    }
+    subjects
+}
+
+/// The name, layer, engine and queue of work of a device.
+fn of_class(work: &RankWork, class: u32) -> impl Iterator<Item = Subject> {
+    let WorkClass { queue, name, .. } = work.classes[class as usize];
+    let on_device = work.queues[queue as usize].side == MachineSide::Device;
+    let named = |of: ClassName| of.of(work, class as usize);
+    [
+        (work.name(name), Subject::Kernel as fn(NameGlob) -> Subject),
+        (named(ClassName::Layer), Subject::Layer),
+        (named(ClassName::Engine), Subject::Engine),
+        (named(ClassName::DmaQueue), Subject::DmaQueue),
+    ]
+    .into_iter()
+    .filter_map(move |(name, subject)| {
+        let name = name.filter(|name| on_device && is_writable(name))?;
+        Some(subject(NameGlob::whole(name)))
+    })
+}
+
+/// Whether an edit can have this name: edits are separated by the ends of lines.
+fn is_writable(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['\n', '\r'])
+}

@@ -1,0 +1,77 @@
+//! The critical path of the run of the current rank's profile. It is asked for as long as its tab
+//! is open, and once more when the window leaves what is known.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::wire::questions::CriticalPathQuestion;
+use nprof_engine::wire::run_path::RunPath;
+
+use super::profile_source::{ProfileSource, ProfilesAnswer, known};
+use crate::ui::shell::{Answered, QuestionAnswers};
+use crate::ui::timeline::Times;
+use crate::view::run_path::{PathStretch, span_of_run, stretches};
+use crate::view::run_times::RunTimes;
+use crate::view::source_id::SourceId;
+use crate::view::{Tab, View};
+
+/// The position of a profile, and a span of its run; `None` is all of it.
+type PathSpan = (u8, Option<Interval>);
+
+/// The critical path.
+#[derive(Clone, Copy)]
+pub struct RunPathAnswers {
+    asked: QuestionAnswers<PathSpan, RunPath>,
+    /// The times of the run on the page.
+    pub times: Memo<RunTimes>,
+    /// The parts that are drawn; `None` while the tab is closed.
+    pub stretches: Memo<Option<Arc<Vec<PathStretch>>>>,
+}
+
+impl RunPathAnswers {
+    /// Asks whenever the tab is open.
+    #[must_use]
+    pub fn new(
+        of: ProfileSource,
+        view: Memo<View>,
+        profiles: Memo<ProfilesAnswer>,
+        current: Memo<Option<SourceId>>,
+        shown: Times,
+    ) -> Self {
+        let profile = Memo::new(move |_| current.get().map_or(0, |source| source.profile));
+        let times = Memo::new(move |_| {
+            let base = view.with(|view| view.timebase);
+            known(profiles, |profiles| RunTimes::of(profiles, profile.get(), base)).unwrap_or_default()
+        });
+        let is_shown = Memo::new(move |_| {
+            let is_known = profiles.with(|answer| matches!(answer, Some(Ok(_))));
+            is_known && view.with(|view| view.shows(Tab::Path))
+        });
+        let question = Memo::new(move |_| {
+            let window = view.with(|view| view.window_in(shown.reach.get()));
+            is_shown.get().then(|| (profile.get(), times.with(|times| span_of_run(times, window))))
+        });
+        let asked = QuestionAnswers::new(question, move |(profile, span): PathSpan, cancel| async move {
+            let name = of.names.with_value(|names| names.at(profile).unwrap_or_default().to_owned());
+            of.source.ask_until(CriticalPathQuestion::about(&name, span), Some(&cancel)).await
+        });
+        let stretches = Memo::new(move |_| {
+            let path = is_shown.get().then(|| asked.answer()).flatten().and_then(Result::ok)?;
+            Some(Arc::new(times.with(|times| stretches(&path, times))))
+        });
+        Self { asked, times, stretches }
+    }
+
+    /// The last answer, with its question.
+    #[must_use]
+    pub fn last(self) -> Answered<PathSpan, RunPath> {
+        self.asked.last.get()
+    }
+
+    /// Asks again.
+    #[must_use]
+    pub fn retry(self) -> Callback<()> {
+        self.asked.retry
+    }
+}

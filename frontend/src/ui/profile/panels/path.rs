@@ -1,0 +1,127 @@
+//! The critical path of the run: what it consists of, and its parts in the window. It is drawn
+//! through the timeline meanwhile.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::base::time::short_duration;
+use nprof_engine::insight::finding::sentence::of_run;
+use nprof_engine::wire::run_path::{PathEntry, PathShare, RunPath};
+
+use super::selection::table_of;
+use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::open_profile::Opened;
+use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
+use crate::ui::text::format;
+use crate::view::run_path::{NAME, path_table};
+use crate::view::state::orders::PanelTable;
+
+/// Names that are listed.
+const SHOWN_NAMES: usize = 12;
+
+/// The critical path of the profile of the current rank.
+#[component]
+pub fn PathPanel(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let answer = Memo::new(move |_| opened.path.last().map(|(_, answer)| answer));
+    move || match answer.get() {
+        None => view! { <Loading what="The critical path is being computed …" /> }.into_any(),
+        Some(Err(error)) if !error.is_temporary() => {
+            view! { <p class="panel-empty">{error.to_string()}</p> }.into_any()
+        }
+        Some(Err(error)) => {
+            let reason = error.to_string();
+            view! { <Failure title="The critical path did not arrive" reason on_retry=opened.path.retry() /> }
+                .into_any()
+        }
+        Some(Ok(path)) => view! { <PathOf opened path /> }.into_any(),
+    }
+}
+
+#[component]
+fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
+    let left_out = path.names.saturating_sub(SHOWN_NAMES as u64);
+    let more = (left_out > 0)
+        .then(|| view! { <li class="muted">{format::counted(left_out, "other name", "other names")}</li> });
+    let row = |of: &PathShare| view! { <Share of=of.clone() length_ps=path.length_ps /> };
+    let names = path.by_name.iter().take(SHOWN_NAMES).map(row).collect_view();
+    let ranks = (path.by_rank.len() > 1).then(|| {
+        let row = |of: &PathShare| {
+            let of = PathShare { name: format!("rank {}", of.name), ps: of.ps };
+            view! { <Share of length_ps=path.length_ps /> }
+        };
+        let rows = path.by_rank.iter().take(SHOWN_NAMES).map(row).collect_view();
+        view! { <ol class="path-shares" aria-label="Ranks on the path">{rows}</ol> }
+    });
+    view! {
+        <article class="run-path" aria-label="Critical path">
+            <h2 class="findings-answer">{path.answer.clone()}</h2>
+            <section class="path-totals">
+                <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
+                {ranks}
+            </section>
+            <Parts opened path=Arc::clone(&path) />
+        </article>
+    }
+}
+
+/// A part of the run, with its bar.
+#[component]
+fn Share(of: PathShare, length_ps: i64) -> impl IntoView {
+    let share = (of.ps as f64 / (length_ps as f64).max(1.0)).clamp(0.0, 1.0);
+    view! {
+        <li style:--share=share.to_string()>
+            <span class="number">{of_run(of.ps, length_ps)}</span>
+            <span class="path-name" title=of.name.clone()>{of.name.clone()}</span>
+            <span class="number muted">{short_duration(of.ps as f64)}</span>
+        </li>
+    }
+}
+
+/// The parts in the window, as a table.
+#[component]
+fn Parts(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
+    let shown = Arc::clone(&path);
+    let parts = Memo::new(move |_| {
+        let window = opened.session.view.with(|view| view.window_in(opened.times.reach.get()));
+        let is_in_sight = |part: &&PathEntry| {
+            opened.path.times.with(|times| {
+                let time = |ps| times.shown(Some(part.rank), ps);
+                window.overlaps(time(part.start_ps), time(part.end_ps))
+            })
+        };
+        shown.parts.iter().filter(is_in_sight).cloned().collect::<Vec<PathEntry>>()
+    });
+    let table = Memo::new(move |_| Arc::new(parts.with(|parts| path_table(&path, parts))));
+    let open = Callback::new(move |row: u32| {
+        let part = parts.with_untracked(|parts| parts.get(row as usize).cloned());
+        if let Some(PathEntry { rank, row: Some(row), .. }) = part {
+            opened.reveal_in(opened.beside(rank), row);
+        }
+    });
+    let source = table_of(opened, PanelTable::Path, table.into(), draw(parts, open));
+    let tools = TableToolsState::new(source);
+    view! {
+        <section class="path-parts">
+            <VirtualTable source tools label="Parts of the path in the window" on_open=Signal::stored(Some(open)) />
+        </section>
+    }
+}
+
+/// Draws names as links to the slices.
+fn draw(parts: Memo<Vec<PathEntry>>, open: Callback<u32>) -> DrawCell {
+    Arc::new(move |column, row| {
+        let is_link = column.key == NAME
+            && parts.with_untracked(|parts| parts.get(row as usize).is_some_and(|part| part.row.is_some()));
+        is_link.then(|| {
+            let go = move |event: web_sys::MouseEvent| {
+                event.stop_propagation();
+                open.run(row);
+            };
+            let name = column.text(row);
+            view! { <button class="button-link" type="button" title="Show it in the timeline" on:click=go>{name}</button> }.into_any()
+        })
+    })
+}

@@ -1,0 +1,128 @@
+//! The answers to questions about the profiles of a store. All functions block.
+
+use std::sync::Arc;
+
+use nprof_engine::base::Interval;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::insight::Edit;
+use nprof_engine::wire::ask::{self, RankId};
+use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
+use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::notes::Notes;
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+use nprof_engine::wire::run_path::RunPath;
+use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
+
+use super::{App, OpenRank};
+use crate::analysis::kept_graph::KeptGraph;
+use crate::analysis::{AnalysisError, findings, graph, job_segment};
+use crate::http::error::ApiError;
+use crate::store::Profile;
+
+impl App {
+    /// The dependency graph of a profile.
+    fn graph(&self, name: &str, cancel: Cancel<'_>) -> Result<Arc<KeptGraph>, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        if let Some(reason) = graph::too_large(&profile) {
+            let what = format!("{reason}; the command line has no limit");
+            return Err(Refusal::new(RefusalKind::BadQuestion, what));
+        }
+        self.graph_of(&profile, cancel).map_err(|error| refused(&error))
+    }
+
+    fn graph_of(&self, profile: &Profile, cancel: Cancel<'_>) -> Result<Arc<KeptGraph>, AnalysisError> {
+        self.0.graphs.of(profile, cancel, || KeptGraph::of(profile, cancel))
+    }
+}
+
+/// The refusal of a failed analysis. The log has the place of the store, too.
+fn refused(error: &AnalysisError) -> Refusal {
+    tracing::debug!("{error}");
+    error.refusal()
+}
+
+impl ask::ProfileStore for App {
+    type Rank = OpenRank;
+
+    fn profiles(&self) -> Result<ProfileList, Refusal> {
+        let profiles = self.store().list().map_err(ApiError::from)?;
+        Ok(ProfileList { profiles: profiles.iter().map(|profile| profile.manifest.entry()).collect() })
+    }
+
+    fn profile(&self, name: &str) -> Result<ProfileInfo, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        let mut info = profile.manifest.profile_info();
+        let job = job_segment::is_for(&profile).then(|| self.kept_job(&profile)).flatten();
+        if let Some(job) = &job {
+            job.add_clocks(&mut info);
+        }
+        if let Some(entry) = job_segment::entry_of(&profile, &info, job.as_deref()) {
+            info.ranks.insert(0, entry);
+        }
+        Ok(info)
+    }
+
+    fn notes(&self, name: &str) -> Result<Notes, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        Ok(profile.notes().map_err(ApiError::from)?)
+    }
+
+    fn findings(&self, name: &str, work: Work<'_>) -> Result<Findings, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        let compute = || match findings::message_without_graph(&profile) {
+            Some(message) => Ok(message),
+            None => {
+                let graph = self.graph_of(&profile, work.cancel)?;
+                findings::message_of(&profile, graph.replayable(), work.cancel)
+            }
+        };
+        let found = self.0.findings.of(&profile, work.cancel, compute).map_err(|error| refused(&error))?;
+        Ok(Findings::clone(&found))
+    }
+
+    fn critical_path(
+        &self,
+        name: &str,
+        span: Option<Interval>,
+        most: usize,
+        work: Work<'_>,
+    ) -> Result<RunPath, Refusal> {
+        self.graph(name, work.cancel)?.critical_path(span, most)
+    }
+
+    fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {
+        self.graph(name, work.cancel)?.what_if(edits, work.cancel)
+    }
+
+    fn edit_subjects(
+        &self,
+        name: &str,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
+    ) -> Result<EditSubjects, Refusal> {
+        Ok(self.graph(name, work.cancel)?.edit_subjects(rank, row))
+    }
+
+    fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {
+        if !id.rank.is_all() {
+            return self.open_rank(id);
+        }
+        let profile = self.store().find(&id.profile).map_err(ApiError::from)?;
+        if !job_segment::is_for(&profile) {
+            return self.open_rank(id);
+        }
+        self.close_some();
+        let gone = || Refusal::new(RefusalKind::Replaced, "the profile has been changed; load it again");
+        let job = self.kept_job(&profile).ok_or_else(gone)?;
+        Ok(OpenRank {
+            app: self.clone(),
+            asked_for: id.profile.clone(),
+            entry: job.entry.clone(),
+            place: profile.place_of_all(job.path.clone()),
+            later: Vec::new(),
+            profile,
+            segment: Arc::clone(&job.segment),
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! Predictions over HTTP and on the command line: one answer for both, from a graph that is kept.
+
+use std::path::Path;
+
+use axum::http::StatusCode;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::wire::questions::{EditSubjectsQuestion, WhatIfQuestion, answer};
+use nprof_server::app::App;
+use serde_json::{Value, json};
+
+use crate::finding_answers::{app, job, json};
+use crate::ranks::json_of;
+use crate::stage::Stage;
+
+fn asked(app: &App, edits: &str, work: Work<'_>) -> Value {
+    let question = WhatIfQuestion { profile: "job".to_owned(), edits: edits.to_owned() };
+    json(&answer(app, &question.into(), work).unwrap())
+}
+
+fn of_command_line(store: &Path, edits: &[&str]) -> Value {
+    json_of(store, &[&["whatif", "job", "--output-format", "json"], edits].concat())
+}
+
+#[test]
+fn server_and_command_line_give_the_same_prediction() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    for edits in [&["rank:1=median"][..], &["bandwidth=2", "engine:tensor=0.5"]] {
+        let of_server = asked(&app, &edits.join("\n"), Work::IN_PLACE);
+        let document = of_command_line(&store, edits);
+        for (key, value) in of_server.as_object().unwrap() {
+            assert_eq!(&document[key], value, "{key}");
+        }
+        assert!(of_server["saving_ps"]["middle"].as_i64().unwrap() > 0, "{of_server}");
+        assert_eq!(of_server["edits"], json!(edits));
+    }
+    let unchanged = asked(&app, "", Work::IN_PLACE);
+    assert_eq!(unchanged["predicted_ps"]["middle"], unchanged["recorded_ps"]);
+}
+
+/// Each subject of a slice is the left side of an edit that finds work.
+#[test]
+fn subjects_of_a_slice_can_be_edited() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let path = json_of(&store, &["critical-path", "job", "--limit", "all", "--output-format", "json"]);
+    let slices = path["slices"].as_array().unwrap();
+    let subjects = |slice: &Value| -> Vec<String> {
+        let number = |key: &str| u32::try_from(slice[key].as_u64().unwrap()).unwrap();
+        let question =
+            EditSubjectsQuestion { profile: "job".to_owned(), rank: number("rank"), row: number("row") };
+        let found = json(&answer(&app, &question.into(), Work::IN_PLACE).unwrap());
+        serde_json::from_value(found["subjects"].clone()).unwrap()
+    };
+    let of_kind = |kind: &str| slices.iter().find(|slice| slice["kind"] == kind).unwrap();
+    let (work, transfer) = (of_kind("work"), of_kind("transfer"));
+    let name = format!("kernel:{}", work["name"].as_str().unwrap());
+    assert!(subjects(work).contains(&name), "{:?}", subjects(work));
+    assert!(subjects(transfer)[0].starts_with("transfer:"), "{:?}", subjects(transfer));
+    for slice in [work, transfer] {
+        let last = subjects(slice).pop().unwrap();
+        assert_eq!(last, format!("rank:{}", slice["rank"]));
+        for subject in subjects(slice) {
+            asked(&app, &format!("{subject}=0.5"), Work::IN_PLACE);
+        }
+    }
+    let nowhere = EditSubjectsQuestion { profile: "job".to_owned(), rank: 77, row: 0 };
+    assert_eq!(json(&answer(&app, &nowhere.into(), Work::IN_PLACE).unwrap())["subjects"], json!([]));
+}
+
+/// A question that nobody waits for ends while the graph is made. A kept graph is not made again.
+#[test]
+fn a_graph_is_made_once() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let first = asked(&app, "bandwidth=2", Work::IN_PLACE);
+    let profile = app.store().find("job").unwrap();
+    for rank in &profile.manifest.ranks {
+        std::fs::remove_file(profile.segment_path(rank)).unwrap();
+    }
+    assert_eq!(asked(&app, "bandwidth=2", Work::IN_PLACE), first, "a kept graph reads no segment");
+    let is_left = || true;
+    let work = Work { cancel: Cancel::when(&is_left), ..Work::IN_PLACE };
+    let question = WhatIfQuestion { profile: "job".to_owned(), edits: "bandwidth=3".to_owned() };
+    assert!(answer(&app, &question.into(), work).is_err());
+}
+
+#[tokio::test]
+async fn wrong_edits_and_profiles_are_refused() {
+    let stage = Stage::new();
+    for (edits, words) in [("kernel", "is no edit"), ("kernel:none%20such=0.5", "no such work")] {
+        let reply = stage.get(&format!("/api/profiles/small/whatif?edits={edits}")).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{edits}");
+        assert!(reply.text().contains(words), "{}", reply.text());
+    }
+    assert_eq!(stage.get("/api/profiles/none/whatif?edits=bandwidth=2").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(stage.get("/api/profiles/small/whatif").await.status, StatusCode::BAD_REQUEST);
+}

@@ -1,0 +1,155 @@
+// The run as a whole: its critical path through the timeline, and what it would take if work took another time. All
+// answers are those of the API.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ask, eventually, parametersOf, picture, rowOf, scaleOf, settled, viewOf } from "./picture.mjs";
+import { exported, openPage, serve, SERVED } from "./stage.mjs";
+
+/** Of the path, as in frontend/src/draw/overlay.rs. */
+const PATH = { light: [196, 18, 126], dark: [255, 92, 184] };
+
+const FAULTS = ["--fault", "slow-rank=1", "--fault", "pause=2"];
+
+/** A simulated job with a slow rank and one that pauses, and its critical path. */
+async function jobOf(t) {
+  const { url, store } = await serve(t, "demo", "--ranks", "4", "--events", "20000", ...FAULTS, "--db-bucket", "job");
+  return { url, store, path: await ask(url, "profiles/job/critical-path?parts=100000") };
+}
+
+const panelOf = (page) => page.getByRole("article", { name: "Critical path" });
+const partsOf = (page) => panelOf(page).getByRole("grid", { name: "Parts of the path in the window" }).locator("tbody tr:not(.space)");
+
+/** A long part of the path on a rank, with the window around it. */
+function longest(path, rank) {
+  const of = path.parts.filter((part) => part.rank === rank && part.kind === "work" && part.row !== null);
+  const part = of.reduce((a, b) => (b.end_ps - b.start_ps > a.end_ps - a.start_ps ? b : a));
+  const length = part.end_ps - part.start_ps;
+  return { part, from: part.start_ps - length, to: part.end_ps + length };
+}
+
+/** Whether the path is drawn below a part: some pixels of its colour in the middle of the part. */
+async function isDrawn(page, part, theme) {
+  const [scale, { at }] = [await scaleOf(page), await picture(page)];
+  const x = scale.x((part.start_ps + part.end_ps) / 2);
+  const row = await rowOf(page, part.track_name).first().boundingBox();
+  const isPath = (y) => at(x, y).every((value, index) => Math.abs(value - PATH[theme][index]) < 24);
+  return Array.from({ length: Math.floor(row.height) }, (_, y) => row.y + y).some(isPath);
+}
+
+test("the critical path is listed and drawn", async (t) => {
+  const { url, store, path } = await jobOf(t);
+  const rank = Number(path.by_rank[0].name);
+  const { part, from, to } = longest(path, rank);
+
+  for (const theme of ["light", "dark"]) {
+    await t.test(`through the slices that it leads through, ${theme}`, async (t) => {
+      const { page, problems } = await openPage(t, { width: 1600, height: 900, colorScheme: theme });
+      await page.goto(`${url}/profile/job?v=2&rank=${rank}&from=${from}&to=${to}`);
+      await settled(page);
+      assert.ok(!(await isDrawn(page, part, theme)), "nothing is drawn before anybody asks");
+      await page.keyboard.press("g");
+      await page.keyboard.press("c");
+      await panelOf(page).getByRole("heading", { name: path.answer }).waitFor();
+      await eventually(() => assert.equal(parametersOf(page).get("tab"), "path"));
+      await settled(page);
+      await eventually(async () => assert.ok(await isDrawn(page, part, theme), "the path is not drawn"));
+      await page.keyboard.press("q");
+      await eventually(async () => assert.ok(!(await isDrawn(page, part, theme)), "a closed panel still draws"));
+      assert.deepEqual(problems, []);
+    });
+  }
+
+  await t.test("a part leads to its slice, and the list stays", async (t) => {
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${url}/profile/job?v=2&rank=${rank}&from=${from}&to=${to}&tab=path`);
+    await partsOf(page).first().waitFor();
+    const shown = path.parts.filter(({ start_ps, end_ps }) => end_ps > from && start_ps < to);
+    await eventually(async () => assert.ok((await partsOf(page).count()) >= Math.min(3, shown.length)));
+    await partsOf(page).getByRole("button", { name: part.name }).first().click();
+    await eventually(() => assert.ok(shown.some(({ row }) => row === viewOf(page).selected), page.url()));
+    await page.getByRole("article", { name: "Details" }).getByRole("heading").first().waitFor();
+    await panelOf(page).getByRole("heading", { name: path.answer }).waitFor();
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("names and ranks on the path have their shares", async (t) => {
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${url}/profile/job?v=2&rank=all&tab=path`);
+    const names = panelOf(page).getByRole("list", { name: "Names on the path" }).getByRole("listitem");
+    const ranks = panelOf(page).getByRole("list", { name: "Ranks on the path" }).getByRole("listitem");
+    await names.first().waitFor();
+    const share = ({ ps }) => `${((100 * ps) / path.length_ps).toFixed(1)} %`;
+    const [name, text] = [path.by_name[0], await names.first().innerText()];
+    assert.ok(text.includes(name.name) && text.includes(share(name)), text);
+    const first = await ranks.first().innerText();
+    assert.ok(first.includes(`rank ${path.by_rank[0].name}`) && first.includes(share(path.by_rank[0])), first);
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("a file has the path, too", SERVED, async (t) => {
+    const file = await exported(store, "job");
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${file}#/profile/job?v=2&rank=${rank}&from=${from}&to=${to}&tab=path`);
+    await panelOf(page).getByRole("heading", { name: path.answer }).waitFor();
+    await settled(page);
+    await eventually(async () => assert.ok(await isDrawn(page, part, "light"), "the path is not drawn"));
+    assert.deepEqual(problems, []);
+  });
+});
+
+const whatIfOf = (page) => page.getByRole("region", { name: "What if" });
+
+test("a slider tells what another duration would change", async (t) => {
+  const { url, store, path } = await jobOf(t);
+  const rank = Number(path.by_rank[0].name);
+  const { part } = longest(path, rank);
+  const answerOf = async (edit) => (await ask(url, `profiles/job/whatif?edits=${encodeURIComponent(edit)}`)).answer;
+  const shows = (page, text) => whatIfOf(page).getByText(text[0].toUpperCase() + text.slice(1)).or(whatIfOf(page).getByText(text)).first().waitFor();
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  await page.goto(`${url}/profile/job?v=2&rank=${rank}&sel=${part.row}`);
+  const begin = () => page.getByRole("button", { name: "Replay the run with another duration" });
+  const slider = () => whatIfOf(page).getByRole("slider");
+  const choice = () => whatIfOf(page).getByRole("combobox", { name: "Work that changes" });
+
+  await t.test("of all work of a name", async () => {
+    await begin().click();
+    await shows(page, await answerOf(`kernel:${part.name}=0.5`));
+    await slider().fill("25");
+    await shows(page, await answerOf(`kernel:${part.name}=0.25`));
+    await whatIfOf(page).getByText("25 %").waitFor();
+  });
+
+  await t.test("arrow keys move the slider, not the timeline", async () => {
+    await slider().focus();
+    await page.keyboard.press("ArrowRight");
+    await shows(page, await answerOf(`kernel:${part.name}=0.3`));
+    assert.equal(viewOf(page).selected, part.row);
+  });
+
+  await t.test("of the rank, which can be as fast as the median one", async () => {
+    await choice().selectOption({ label: `rank ${rank}, as on the median rank` });
+    const text = await answerOf(`rank:${rank}=median`);
+    await shows(page, text);
+    assert.equal(await slider().count(), 0, "there is no share to choose");
+  });
+
+  await t.test("a choice stays with the next slice", async () => {
+    await choice().selectOption({ label: `all work of rank ${rank}` });
+    await shows(page, await answerOf(`rank:${rank}=0.3`));
+    await page.locator(".timeline-rows").focus();
+    await page.keyboard.press("ArrowRight");
+    await eventually(() => assert.notEqual(viewOf(page).selected, part.row));
+    await shows(page, await answerOf(`rank:${rank}=0.3`));
+  });
+
+  await t.test("a file says which command answers", SERVED, async (t) => {
+    const file = await exported(store, "job");
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${file}#/profile/job?v=2&rank=${rank}&sel=${part.row}`);
+    await page.getByRole("button", { name: "Replay the run with another duration" }).click();
+    await whatIfOf(page).getByText("nprof whatif job").waitFor();
+    assert.deepEqual(problems, []);
+  });
+  assert.deepEqual(problems, []);
+});
