@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::message_times::{TimeField, Timed};
+use super::page_link::place_in_page;
 use crate::base::time::short_duration;
 use crate::insight::Bracket;
 use crate::insight::finding::{
@@ -69,6 +70,9 @@ pub struct FindingEntry {
     pub title: String,
     /// The missing data, and what helps. `None` unless the rule cannot tell.
     pub reason: Option<String>,
+    /// The place in the page of the profile, as the rest of its address. `None` if the run as a
+    /// whole is meant.
+    pub link: Option<String>,
 }
 
 /// The answer of a rule.
@@ -268,6 +272,7 @@ impl FindingEntry {
             evidence: Vec::new(),
             title: rule.title.to_owned(),
             reason,
+            link: None,
         }
     }
 
@@ -316,6 +321,7 @@ impl From<&Finding> for FindingEntry {
             evidence: of.evidence.iter().map(EvidenceEntry::from).collect(),
             title: rule.title.to_owned(),
             reason: None,
+            link: place_in_page(place),
         }
     }
 }

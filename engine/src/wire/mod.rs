@@ -19,6 +19,7 @@ pub mod grammar;
 pub mod job;
 pub mod message_times;
 pub mod notes;
+pub mod page_link;
 pub mod percent;
 pub mod questions;
 pub mod rank_ref;

@@ -91,6 +91,7 @@ mod tests {
             evidence: Vec::new(),
             title: "a?".to_owned(),
             reason: None,
+            link: None,
         }
     }
 

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::Analysed;
 use super::late_ranks::LateRanks;
+use crate::print::answer_keys::{scope, with_counts};
 use crate::print::bracket::bracket;
 use crate::print::json::{document, rows};
 use crate::store::Profile;
@@ -60,7 +61,9 @@ fn head(of: &Analysed, profile: &Profile) -> Result<Map<String, Value>, Error> {
         ("mismatches", Value::Array(rows(&of.mismatches()?))),
         ("calls_without_group", of.job.unplaced.iter().map(unplaced).collect()),
     ];
-    Ok(facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+    let mut keys = scope(profile, "ns");
+    keys.extend(facts.into_iter().map(|(key, value)| (key.to_owned(), value)));
+    Ok(keys)
 }
 
 /// Writes everything, one operation a line.
@@ -68,7 +71,9 @@ pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::R
     /// Operations in memory as rows.
     const AT_ONCE: usize = 4_096;
     out.write_all(b"{")?;
-    for (key, value) in head(of, profile)? {
+    // Files of operations are never cut: they are compared as a whole.
+    let total = of.report.operations.len();
+    for (key, value) in with_counts(head(of, profile)?, total, total) {
         writeln!(out, "\"{key}\": {value},")?;
     }
     out.write_all(b"\"instances\": [")?;
@@ -89,7 +94,8 @@ pub fn write_ranks(
     profile: &Profile,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let mut document_of_ranks = head(of, profile)?;
+    let total = of.job.ranks.len();
+    let mut document_of_ranks = with_counts(head(of, profile)?, total, total);
     let late_ranks = entries(&[RuleVerdict { rule: RuleName::LateRank, verdict: late.verdict.clone() }]);
     document_of_ranks.insert("late_ranks".to_owned(), json!(late_ranks));
     document_of_ranks

@@ -1,7 +1,9 @@
 //! Regions as JSON: the rows and the steps of the answers of the command line and of the API.
 
+use nprof_engine::insight::finding::Place;
 use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkSteps};
 use nprof_engine::wire::notes::{NotedRegion, Notes};
+use nprof_engine::wire::page_link::place_in_page;
 use serde_json::{Value, json};
 
 use super::regions::RegionsOfRank;
@@ -19,17 +21,24 @@ pub fn rows(found: &[RegionsOfRank], notes: &Notes) -> Vec<Value> {
 
 fn of_user(region: &NotedRegion) -> Value {
     let NotedRegion { name, rank, start_ps, end_ps } = region;
-    json!({"kind": "user", "name": name, "rank": rank, "start_ps": start_ps, "end_ps": end_ps, "source": "user"})
+    let place = Place { rank: *rank, ..Place::of_span(*start_ps, *end_ps) };
+    json!({
+        "kind": "user", "name": name, "rank": rank, "start_ps": start_ps, "end_ps": end_ps,
+        "source": "user", "link": place_in_page(&place),
+    })
 }
 
 fn row(rank: u32, region: &RankRegion, steps: Option<&WorkSteps>) -> Value {
+    let span = region.span;
+    let place = Place { rank: Some(rank), ..Place::of_span(span.start.0, span.end.0) };
     let mut row = json!({
         "kind": region.kind.name(),
         "name": region.name,
         "rank": rank,
-        "start_ps": region.span.start.0,
-        "end_ps": region.span.end.0,
+        "start_ps": span.start.0,
+        "end_ps": span.end.0,
         "source": region.origin.name(),
+        "link": place_in_page(&place),
     });
     let step = region.step.and_then(|at| steps?.all.get(at));
     if let Some(step) = step {

@@ -5,20 +5,23 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::finding::Place;
 use nprof_engine::insight::path_sight::name_of_part;
 use nprof_engine::insight::slack::JobSlack;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathPart};
+use nprof_engine::wire::page_link::place_in_page;
 use nprof_engine::wire::run_path::answer;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, with_work};
 use super::progress::analysing;
 use super::{size, slack};
 use crate::analysis::graph::replayable;
 use crate::analysis::on_all_cores;
 use crate::print;
+use crate::print::answer_keys::head;
 use crate::print::row_limit::RowLimit;
 use crate::print::text::share;
 use crate::store::Profile;
@@ -102,8 +105,10 @@ impl CriticalPathArgs {
         }
         let part = |part: &PathPart| {
             let row = graph.ranks[part.rank as usize].row_of(part.node);
+            let place =
+                Place { span_ps: Some((part.start_ps, part.end_ps)), row, ..Place::of_rank(rank(part)) };
             json!({
-                "rank": rank(part), "row": row, "track": track(part), "name": name(part),
+                "rank": rank(part), "row": row, "link": place_in_page(&place), "track": track(part), "name": name(part),
                 "kind": part.kind.name(), "start_ps": part.start_ps, "end_ps": part.end_ps,
             })
         };

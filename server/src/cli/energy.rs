@@ -10,7 +10,7 @@ use nprof_engine::insight::region::RegionKind;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head};
+use super::answer::{AnswerFormat, USUAL_LIMIT};
 use super::energy_lines::{EnergyAnswer, EnergyRow};
 use super::price::Price;
 use super::progress::analysing;
@@ -18,6 +18,7 @@ use crate::analysis::energy::{RankEnergy, RunEnergy};
 use crate::analysis::regions::regions_of;
 use crate::export::requested_part::rank_of;
 use crate::print;
+use crate::print::answer_keys::head;
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, RankFile};
 

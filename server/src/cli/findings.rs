@@ -11,7 +11,7 @@ use nprof_engine::wire::findings::Findings;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head};
+use super::answer::{AnswerFormat, USUAL_LIMIT};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
 use crate::analysis::findings::JudgedRun;
@@ -19,6 +19,7 @@ use crate::analysis::graph::replayable;
 use crate::analysis::regions::regions_of_job;
 use crate::analysis::{Analysed, AnalysisError};
 use crate::print;
+use crate::print::answer_keys::head;
 use crate::print::finding::lines;
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, RankFile};

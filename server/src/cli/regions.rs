@@ -8,13 +8,14 @@ use nprof_engine::wire::notes::{NotedRegion, Notes, NotesError};
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head};
+use super::answer::{AnswerFormat, USUAL_LIMIT};
 use super::progress::analysing;
 use super::region_lines::{ShownRegions, undo};
 use crate::analysis::region_json;
 use crate::analysis::regions::{RegionsOfRank, regions_of};
 use crate::export::requested_part::rank_of;
 use crate::print;
+use crate::print::answer_keys::head;
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, RankFile, Store};
 use crate::units::{time_ps, time_text};

@@ -2,11 +2,13 @@
 
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::finding::Place;
 use nprof_engine::insight::slack::{JobSlack, NameSlack, SliceSlack};
+use nprof_engine::wire::page_link::place_in_page;
 use serde_json::{Value, json};
 
-use super::answer::head;
 use super::size::counted;
+use crate::print::answer_keys::head;
 use crate::print::fit::fitted;
 use crate::print::row_limit::RowLimit;
 use crate::print::text::share;
@@ -25,8 +27,10 @@ pub(super) fn document(profile: &Profile, graph: &JobGraph, slack: &JobSlack, li
     let slice = |of: &SliceSlack| {
         let rank = &graph.ranks[of.rank as usize];
         let node = &rank.work.nodes[of.node as usize];
+        let row = rank.row_of(of.node);
+        let place = Place { span_ps: Some((node.start_ps, node.end_ps())), row, ..Place::of_rank(rank.rank) };
         json!({
-            "rank": rank.rank, "row": rank.row_of(of.node), "track": rank.track_of(of.node),
+            "rank": rank.rank, "row": row, "link": place_in_page(&place), "track": rank.track_of(of.node),
             "name": rank.name(node), "start_ps": node.start_ps, "end_ps": node.end_ps(),
             "slack_ps": of.slack_ps,
         })

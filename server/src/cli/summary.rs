@@ -10,7 +10,7 @@ use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, head, with_work};
+use super::answer::{AnswerFormat, with_work};
 use super::overview::{RunOverview, without_work};
 use super::write::{STANDARD_OUTPUT, stored, write_answer};
 use crate::analysis::findings::facts_of;
@@ -19,6 +19,7 @@ use crate::export::RanksOf;
 use crate::export::requested_part::rank_of;
 use crate::export::summary::{by_rank, summaries};
 use crate::print;
+use crate::print::answer_keys::head;
 use crate::print::metric;
 use crate::store::{Profile, RankFile};
 use crate::terminal::visible;

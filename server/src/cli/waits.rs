@@ -6,21 +6,23 @@ use std::io::Write;
 use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::{Coverage, sentence};
+use nprof_engine::insight::finding::{Coverage, Place, sentence};
 use nprof_engine::insight::wait::{WaitKind, WaitRow, waits};
 use nprof_engine::insight::walk::{CriticalPath, JobEdges};
 use nprof_engine::insight::{JobGraph, RankGraph};
 use nprof_engine::model::WaitCounts;
+use nprof_engine::wire::page_link::place_in_page;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head, name_of, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, name_of, with_work};
 use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable, source_lines};
 use crate::analysis::on_all_cores;
 use crate::print;
+use crate::print::answer_keys::head;
 use crate::print::row_limit::RowLimit;
 use crate::store::Profile;
 
@@ -150,6 +152,7 @@ impl WaitsArgs {
                 "row": longest.row,
                 "awaited_instruction": longest.awaited_instruction,
                 "awaited_row": longest.awaited_row,
+                "link": longest.place(*rank).as_ref().and_then(place_in_page),
             })
         };
         document.insert("rows".to_owned(), shown.iter().map(row).collect());
@@ -215,9 +218,16 @@ struct LongestNames<'g> {
     row: Option<u32>,
     awaited_instruction: Option<&'g str>,
     awaited_row: Option<u32>,
+    /// First and last time of the instruction that waited, in picoseconds of the shared clock.
+    span_ps: Option<(i64, i64)>,
 }
 
 impl<'g> LongestNames<'g> {
+    /// The place of the longest wait.
+    fn place(&self, rank: u32) -> Option<Place> {
+        Some(Place { span_ps: Some(self.span_ps?), row: self.row, ..Place::of_rank(rank) })
+    }
+
     fn of(graph: &'g JobGraph, rank: u32, row: &WaitRow) -> Self {
         let rank = graph.ranks.iter().find(|of| of.rank == rank);
         let (Some(rank), Some(longest)) = (rank, row.longest) else { return Self::default() };
@@ -233,6 +243,7 @@ impl<'g> LongestNames<'g> {
             row: rank.row_of(longest.node),
             awaited_instruction: awaited.map(|awaited| rank.name(awaited)),
             awaited_row: longest.awaited.and_then(|awaited| rank.row_of(awaited)),
+            span_ps: Some((node.start_ps, node.end_ps())),
         }
     }
 }

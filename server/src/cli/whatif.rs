@@ -11,13 +11,14 @@ use nprof_engine::wire::what_if::WhatIf;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT, head, scope, with_work};
+use super::answer::{AnswerFormat, USUAL_LIMIT, with_work};
 use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
 use super::progress::analysing;
 use crate::analysis::graph::{Replayable, replayable};
 use crate::analysis::on_all_cores;
 use crate::print;
+use crate::print::answer_keys::{head, scope};
 use crate::print::row_limit::RowLimit;
 use crate::store::Profile;
 
@@ -78,7 +79,7 @@ impl WhatifArgs {
         let found = analysing(|cancel| self.predict(with_work(replayable(&profile, cancel)?)?, cancel))?;
         match self.output_format {
             AnswerFormat::Json => {
-                let mut answer = scope(&profile);
+                let mut answer = scope(&profile, "ps");
                 answer.extend(document(&WhatIf::of(&found, &self.edits)));
                 print::json::document(&answer, out)?;
             }

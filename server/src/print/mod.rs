@@ -2,6 +2,7 @@
 //!
 //! Times are nanoseconds in CSV and JSON, under keys that end with `_ns`. Text has units.
 
+pub mod answer_keys;
 pub mod bracket;
 pub mod csv;
 pub mod finding;

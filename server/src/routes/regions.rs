@@ -24,6 +24,7 @@ use crate::analysis::regions::regions_of;
 use crate::app::App;
 use crate::export::requested_part::rank_of;
 use crate::http::error::ApiError;
+use crate::print::answer_keys::head;
 use crate::store::RankFile;
 
 /// Most bytes of a region in a request.
@@ -70,13 +71,11 @@ pub async fn read(
         let found = regions_of(&profile, &ranks, Cancel::when(&is_cancelled))
             .map_err(|error| ApiError::logged(&error, &error.without_path()))?;
         let rows = region_json::rows(&found, &profile.notes()?);
-        Ok::<Value, ApiError>(json!({
-            "version": 1,
-            "unit": "ps",
-            "first_event_ps": profile.manifest.shared_start().0,
-            "steps": region_json::steps(&found),
-            "regions": rows,
-        }))
+        let mut document = head(&profile, rows.len(), rows.len());
+        document.insert("first_event_ps".to_owned(), json!(profile.manifest.shared_start().0));
+        document.insert("steps".to_owned(), region_json::steps(&found).into());
+        document.insert("regions".to_owned(), rows.into());
+        Ok::<Value, ApiError>(Value::Object(document))
     };
     let found = app.turns().run(Weight::Heavy, move |_| found()).await?;
     drop(waiting);

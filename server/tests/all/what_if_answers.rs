@@ -96,3 +96,34 @@ async fn wrong_edits_and_profiles_are_refused() {
     assert_eq!(stage.get("/api/profiles/none/whatif?edits=bandwidth=2").await.status, StatusCode::NOT_FOUND);
     assert_eq!(stage.get("/api/profiles/small/whatif").await.status, StatusCode::BAD_REQUEST);
 }
+
+/// Answers say what they are about, and each row with a place leads there.
+#[test]
+fn answers_have_a_version_a_scope_and_links() {
+    let (_dir, store) = job();
+    for (command, rows) in [
+        ("findings", "findings"),
+        ("waits", "rows"),
+        ("critical-path", "slices"),
+        ("regions", "regions"),
+        ("ranks", ""),
+        ("collectives", ""),
+        ("summary", ""),
+    ] {
+        let of = json_of(&store, &[command, "job", "--output-format", "json"]);
+        let keys = (&of["version"], &of["scope"]["profile"], &of["link"]);
+        assert_eq!(keys, (&json!(1), &json!("job"), &json!("/profile/job")), "{command}");
+        assert!(of["unit"].is_string() && of["total"].as_u64() >= of["shown"].as_u64(), "{command}");
+        let rows = of[rows].as_array().into_iter().flatten();
+        let linked: Vec<&Value> = rows.filter(|row| row["link"].is_string()).collect();
+        for row in &linked {
+            let link = row["link"].as_str().unwrap();
+            let has =
+                |name: &str, value: &Value| value.is_null() || link.contains(&format!("&{name}={value}"));
+            assert!(link.starts_with("?v=2&") && has("rank", &row["rank"]), "{command}: {row}");
+            assert!(row["rank"].is_null() || has("sel", &row["row"]), "{command}: {row}");
+        }
+        let lists = ["findings", "waits", "critical-path", "regions"];
+        assert_eq!(!linked.is_empty(), lists.contains(&command), "{command}");
+    }
+}

@@ -301,3 +301,21 @@ fn broken_links_say_what_is_wrong() {
     check_refused("/profile/x?top=-1", "\"top\"");
     check_refused("/profile/x?of=xyz", "hexadecimal");
 }
+
+/// The command line and the API write links with a writer of their own.
+#[test]
+fn links_of_answers_are_read() {
+    use nprof_engine::insight::finding::Place;
+    use nprof_engine::wire::page_link::{page_of, place_in_page};
+
+    let read = |place: &Place| {
+        let url = format!("{}{}", page_of("run 7"), place_in_page(place).unwrap_or_default());
+        url.parse::<View>().unwrap()
+    };
+    let slice = Place { span_ps: Some((100, 500)), row: Some(7), ..Place::of_rank(3) };
+    let view = read(&slice);
+    assert_eq!((view.profiles.first(), view.window), ("run 7", Some(Interval::new(0, 600))));
+    assert_eq!((view.tracks.current, view.selection.row), (Some(SourceId::of_first(3)), Some(7)));
+    let ranks = read(&Place { ranks: vec![1, 3], ..Place::of_span(10, 90) });
+    assert_eq!(ranks.tracks.ranks, BTreeSet::from([1.into(), 3.into()]));
+}
