@@ -1,9 +1,14 @@
 //! The line of the critical path: below the slices that it leads through, from track to track.
 
+use std::collections::BTreeMap;
+
+use nprof_engine::wire::catalog::TrackKind;
+
 use super::arrow::Tag;
 use super::front::FAR_PX;
 use super::scene::Camera;
 use crate::view::run_path::PathStretch;
+use crate::view::source_id::SourceId;
 
 /// Distance of the line from the lower edge of a slice, in CSS pixels.
 const INSET_PX: f64 = 2.0;
@@ -35,12 +40,13 @@ impl PathLine {
         let window = camera.scale.window;
         let from = stretches.partition_point(|one| one.span.end.0 <= window.start.0);
         let in_sight = stretches[from..].iter().take_while(|one| one.span.start.0 < window.end.0);
+        let rows = rank_rows(camera);
         let mut line = Self::default();
         let (mut last, mut away): (Option<(f64, f64)>, Option<HiddenStretch>) = (None, None);
         for one in in_sight {
             let x = |ps: i64| camera.scale.px_from_time(ps).clamp(-FAR_PX, camera.scale.width_px + FAR_PX);
             let (left, right) = (x(one.span.start.0), x(one.span.end.0));
-            let Some(y) = y_px(camera, one) else {
+            let Some(y) = y_px(camera, &rows, one) else {
                 if away.is_none_or(|of| of.source != one.source) {
                     line.tag(camera, away.take());
                     let y = last.map_or(camera.area.top_px, |(_, y)| y);
@@ -84,44 +90,59 @@ impl PathLine {
 /// A stretch of a path on a rank that is not shown.
 #[derive(Debug, Clone, Copy)]
 struct HiddenStretch {
-    source: crate::view::source_id::SourceId,
+    source: SourceId,
     left: f64,
     right: f64,
     y: f64,
 }
 
-/// The height of the line in the row of a stretch. `None` if no row shows its track.
-fn y_px(camera: &Camera<'_>, one: &PathStretch) -> Option<f64> {
-    let track = camera.sheet.position(one.source, one.track)?;
+/// The tracks that show the calls of a rank among those of all ranks, by the rank.
+fn rank_rows(camera: &Camera<'_>) -> BTreeMap<SourceId, usize> {
+    let tracks = camera.sheet.tracks().iter().enumerate().rev();
+    let of_calls = tracks.filter(|(_, track)| track.kind == TrackKind::Slices);
+    of_calls.filter_map(|(at, track)| Some((track.source.sibling(track.rank?), at))).collect()
+}
+
+/// The height of the line in the row of a stretch: that of its track, or that of its rank among all
+/// ranks. `None` if no row shows either.
+fn y_px(camera: &Camera<'_>, rows: &BTreeMap<SourceId, usize>, one: &PathStretch) -> Option<f64> {
+    let own = camera.sheet.position(one.source, one.track).map(|track| (track, one.lane));
+    let (track, lane) = own.or_else(|| Some((*rows.get(&one.source)?, 0)))?;
     let camera = &camera.on(track);
     let start_ps = one.span.start.0;
-    let rect = camera.rect(track, one.lane, start_ps, 0).or_else(|| camera.closed_rect(track, start_ps))?;
+    let rect = camera.rect(track, lane, start_ps, 0).or_else(|| camera.closed_rect(track, start_ps))?;
     Some((rect.y_px + rect.height_px - INSET_PX).clamp(camera.area.top_px, camera.area.foot_px()))
 }
 
 #[cfg(test)]
 mod tests {
     use nprof_engine::base::Interval;
+    use nprof_engine::wire::rank_ref::RankRef;
 
     use super::*;
     use crate::draw::names::NameColours;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
     use crate::view::rows::layout::sight::RowSight;
-    use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::source_id::SourceId;
+    use crate::view::rows::layout::tests::tracks;
+    use crate::view::rows::sheet::Sheet;
+    use crate::view::rows::sheet::tests::{rank_with, sheet_of};
     use crate::view::{Layout, TimeScale};
 
     /// The line through stretches `rank track start..end`, on a frame of 1000 pixels of a
     /// picosecond each.
     #[track_caller]
     fn check(height_px: f64, stretches: &[(u32, u32, i64, i64, bool)], expected: &str) {
-        let sheet = sheet_of("Engines/\n  Tensor\n  Vector\nlow");
-        let layout = Layout::new(&sheet, |_| false);
-        let shape = Shape::new(&sheet);
+        check_on(&sheet_of("Engines/\n  Tensor\n  Vector\nlow"), height_px, stretches, expected);
+    }
+
+    #[track_caller]
+    fn check_on(sheet: &Sheet, height_px: f64, stretches: &[(u32, u32, i64, i64, bool)], expected: &str) {
+        let layout = Layout::new(sheet, |_| false);
+        let shape = Shape::new(sheet);
         let scale = TimeScale { window: Interval::new(0, 1_000), width_px: 1_000.0 };
         let (names, ground) = (NameColours::default(), Ground::Light);
-        let (sheet, source, shape, layout) = (&sheet, SourceId::of_first(0), &shape, &layout);
+        let (source, shape, layout) = (SourceId::of_first(0), &shape, &layout);
         let (sight, names) = (RowSight::unpinned(height_px, 0.0), &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
         let stretch = |&(rank, track, start_ps, end_ps, is_idle): &(u32, u32, i64, i64, bool)| PathStretch {
@@ -158,5 +179,13 @@ mod tests {
         let stretches = [(0, 101, 0, 100, false), (7, 101, 100, 300, false), (0, 102, 300, 400, false)];
         check(500.0, &stretches, "0,41 100,41 | 300,65 400,65 | [path: rank 7 at 200]");
         check(500.0, &[(7, 101, 100, 130, false)], "");
+    }
+
+    #[test]
+    fn among_all_ranks_the_line_leads_from_rank_to_rank() {
+        let all = rank_with(RankRef::All, tracks("all\nRanks/\n  Rank 0\n  Rank 1*2\n  Rank 2"));
+        let sheet = Sheet::of(vec![std::sync::Arc::new(all)]);
+        let stretches = [(0, 7, 0, 100, false), (2, 7, 100, 300, false)];
+        check_on(&sheet, 500.0, &stretches, "0,65 100,65 100,131 300,131");
     }
 }

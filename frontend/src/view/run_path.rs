@@ -70,10 +70,10 @@ pub fn path_table(path: &RunPath, parts: &[PathEntry]) -> DataTable {
         ints("duration", "Duration", "ps", "Its part of the length of the run.", &|part| {
             part.end_ps.saturating_sub(part.start_ps)
         }),
-        words(NAME, "Work", "The work; of several parts the longest.", &name_of),
-        words("kind", "Kind", "What the run did meanwhile.", &|part| kind_words(part.kind).to_owned()),
         ints("rank", "Rank", "", "Number of the rank.", &|part| i64::from(part.rank)),
         words("track", "Track", "Track of the work.", &|part| part.track_name.clone()),
+        words("kind", "Kind", "What the run did meanwhile.", &|part| kind_words(part.kind).to_owned()),
+        words(NAME, "Work", "The work; of several parts the longest.", &name_of),
     ];
     DataTable { columns, rows: narrow(parts.len()) }
 }
@@ -140,7 +140,7 @@ mod tests {
         let line =
             |row: u32| table.columns.iter().map(|column| column.text(row)).collect::<Vec<_>>().join(", ");
         let lines: Vec<String> = (0..table.rows).map(line).collect();
-        assert_eq!(lines, ["0, 300, a, work, 0, t", "300, 600, a and 3 more, gap, 2, t"]);
+        assert_eq!(lines, ["0, 300, 0, t, work, a", "300, 600, 2, t, gap, a and 3 more"]);
     }
 
     #[test]

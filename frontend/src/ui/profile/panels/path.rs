@@ -15,6 +15,7 @@ use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
 use crate::ui::text::format;
 use crate::view::run_path::{NAME, path_table};
 use crate::view::state::orders::PanelTable;
+use crate::view::text::short_names::told_apart;
 
 /// Names that are listed.
 const SHOWN_NAMES: usize = 12;
@@ -45,19 +46,22 @@ fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
     let left_out = path.names.saturating_sub(SHOWN_NAMES as u64);
     let more = (left_out > 0)
         .then(|| view! { <li class="muted">{format::counted(left_out, "other name", "other names")}</li> });
-    let row = |of: &PathShare| view! { <Share of=of.clone() length_ps=path.length_ps /> };
-    let names = path.by_name.iter().take(SHOWN_NAMES).map(row).collect_view();
+    let first = &path.by_name[..path.by_name.len().min(SHOWN_NAMES)];
+    let short = told_apart(&first.iter().map(|of| of.name.clone()).collect::<Vec<_>>());
+    let row =
+        |(of, short): (&PathShare, String)| view! { <Share of=of.clone() short length_ps=path.length_ps /> };
+    let names = first.iter().zip(short).map(row).collect_view();
     let ranks = (path.by_rank.len() > 1).then(|| {
         let row = |of: &PathShare| {
-            let of = PathShare { name: format!("rank {}", of.name), ps: of.ps };
-            view! { <Share of length_ps=path.length_ps /> }
+            let short = format!("rank {}", of.name);
+            view! { <Share of=of.clone() short length_ps=path.length_ps /> }
         };
         let rows = path.by_rank.iter().take(SHOWN_NAMES).map(row).collect_view();
         view! { <ol class="path-shares" aria-label="Ranks on the path">{rows}</ol> }
     });
     view! {
         <article class="run-path" aria-label="Critical path">
-            <h2 class="findings-answer">{path.answer.clone()}</h2>
+            <h2 class="run-answer">{path.answer.clone()}</h2>
             <section class="path-totals">
                 <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
                 {ranks}
@@ -67,14 +71,14 @@ fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
     }
 }
 
-/// A part of the run, with its bar.
+/// A part of the run, with its bar and the part of its name that tells it from the others.
 #[component]
-fn Share(of: PathShare, length_ps: i64) -> impl IntoView {
+fn Share(of: PathShare, short: String, length_ps: i64) -> impl IntoView {
     let share = (of.ps as f64 / (length_ps as f64).max(1.0)).clamp(0.0, 1.0);
     view! {
         <li style:--share=share.to_string()>
             <span class="number">{of_run(of.ps, length_ps)}</span>
-            <span class="path-name" title=of.name.clone()>{of.name.clone()}</span>
+            <span class="path-name" title=of.name.clone()>{short}</span>
             <span class="number muted">{short_duration(of.ps as f64)}</span>
         </li>
     }
