@@ -74,3 +74,14 @@ test("63 of 64 ranks wait for one", async (t) => {
     await page.getByRole("article", { name: "Details" }).waitFor();
   });
 });
+
+test("the critical path of a job with a rank that pauses", async (t) => {
+  const faults = ["--fault", "slow-rank=1", "--fault", "pause=2"];
+  const { url } = await serve(t, "demo", "--ranks", "4", "--events", "20000", ...faults, "--db-bucket", "job");
+  const { start_ps, length_ps } = await ask(url, "profiles/job/critical-path");
+  const window = [start_ps, start_ps + Math.round(length_ps / 2)];
+  await take(t, "path", addressOf(url, "job", window, "&rank=1&tab=path&drawer_px=200"), async (page) => {
+    await rowOf(page, "Tensor").waitFor();
+    await page.getByRole("article", { name: "Critical path" }).getByRole("heading").waitFor();
+  });
+});
