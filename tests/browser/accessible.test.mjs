@@ -40,6 +40,10 @@ test("axe finds nothing", async (t) => {
     details: [`${profile}&sel=${hits[0].slice.row}`, (page) => page.getByRole("article", { name: "Details" })],
     selection: [`${profile}&mark=${entry.start_ps}..${entry.end_ps}`, (page) => page.getByRole("table").first()],
     findings: [`${profile}&tab=findings`, (page) => page.getByRole("article", { name: "Findings" })],
+    "critical path": [
+      `${profile}&tab=path`,
+      (page) => page.getByRole("article", { name: "Critical path" }).locator("tbody tr:not(.space)").first(),
+    ],
     search: [`${profile}&q=MATMUL&tab=search`, (page) => page.getByRole("list", { name: "Hits" })],
     plots: [
       `${profile}&rank=all&tab=plots`,

@@ -62,7 +62,7 @@ fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
     view! {
         <article class="run-path" aria-label="Critical path">
             <h2 class="run-answer">{path.answer.clone()}</h2>
-            <section class="path-totals">
+            <section class="path-totals" aria-label="Totals of the path" tabindex="0">
                 <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
                 {ranks}
             </section>
