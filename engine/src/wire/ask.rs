@@ -149,6 +149,20 @@ impl Manner {
             is_lasting: false,
         }
     }
+
+    /// An answer from the dependency graph of a profile.
+    #[must_use]
+    pub const fn of_graph(id: &'static str) -> Self {
+        Self {
+            refusals: &[
+                RefusalKind::BadQuestion,
+                RefusalKind::NotFound,
+                RefusalKind::Damaged,
+                RefusalKind::Cancelled,
+            ],
+            ..Self::of(id, Weight::Heavy)
+        }
+    }
 }
 
 /// Cost of an answer.

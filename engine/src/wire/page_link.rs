@@ -3,10 +3,18 @@
 use std::fmt::Write as _;
 
 use super::percent::percent_encoded;
+use crate::base::Interval;
 use crate::insight::finding::Place;
 
 /// The part of a window beside a span, on each side.
 const MARGIN: i64 = 4;
+
+/// The window that shows a span with room on both sides.
+#[must_use]
+pub fn window_around(span: Interval) -> Interval {
+    let beside_ps = (span.duration_ps() / MARGIN).max(1);
+    Interval::new(span.start.0.saturating_sub(beside_ps), span.end.0.saturating_add(beside_ps))
+}
 
 /// The page of a profile, relative to its server.
 #[must_use]
@@ -32,9 +40,8 @@ pub fn place_in_page(place: &Place) -> Option<String> {
         let _ = write!(link, "&ranks={}", ranks.join(","));
     }
     if let Some((start_ps, end_ps)) = place.span_ps {
-        let beside_ps = (end_ps.saturating_sub(start_ps) / MARGIN).max(1);
-        let (from, to) = (start_ps.saturating_sub(beside_ps), end_ps.saturating_add(beside_ps));
-        let _ = write!(link, "&from={from}&to={to}");
+        let window = window_around(Interval::new(start_ps, end_ps));
+        let _ = write!(link, "&from={}&to={}", window.start.0, window.end.0);
     }
     if let Some(row) = place.row.filter(|_| place.rank.is_some()) {
         let _ = write!(link, "&sel={row}");

@@ -130,14 +130,11 @@ fn shares(totals: impl IntoIterator<Item = (impl ToString, i64)>) -> Vec<PathSha
 pub fn answer(path: &CriticalPath) -> String {
     let length_ps = path.length_ps();
     let time = |ps: i64| short_duration(ps as f64);
-    let of_kind = |kind: PathKind| {
-        let parts = path.parts.iter().filter(|part| part.kind == kind);
-        (parts.map(crate::insight::walk::PathPart::duration_ps).sum::<i64>(), kind)
-    };
-    let kinds = PathKind::ALL.map(of_kind).into_iter().filter(|(ps, _)| *ps > 0);
-    let kinds: Vec<String> = kinds
-        .map(|(ps, kind)| format!("{} ({}) {}", time(ps), of_run(ps, length_ps), kind.plural()))
-        .collect();
+    let mut kinds = path.totals(|part| Some(part.kind));
+    kinds.sort_unstable_by_key(|(kind, _)| *kind);
+    let words =
+        |(kind, ps): (PathKind, i64)| format!("{} ({}) {}", time(ps), of_run(ps, length_ps), kind.plural());
+    let kinds: Vec<String> = kinds.into_iter().map(words).collect();
     format!("the run takes {}: {}", time(length_ps), kinds.join(", "))
 }
 

@@ -38,8 +38,8 @@ impl PathLine {
     #[must_use]
     pub fn of(camera: &Camera<'_>, stretches: &[PathStretch]) -> Self {
         let window = camera.scale.window;
-        let from = stretches.partition_point(|one| one.span.end.0 <= window.start.0);
-        let in_sight = stretches[from..].iter().take_while(|one| one.span.start.0 < window.end.0);
+        // On their own clocks, ranks do not follow each other in the order of time.
+        let in_sight = stretches.iter().filter(|one| window.overlaps(one.span.start.0, one.span.end.0));
         let rows = rank_rows(camera);
         let mut line = Self::default();
         let (mut last, mut away): (Option<(f64, f64)>, Option<HiddenStretch>) = (None, None);
@@ -167,6 +167,11 @@ mod tests {
         let stretches = [(0, 101, -50, 100, false), (0, 102, 100, 300, false), (0, 102, 300, 350, true)];
         check(500.0, &stretches, "-50,41 100,41 100,65 300,65 | thin 300,65 300,65 350,65");
         check(500.0, &[(0, 101, 1_000, 1_100, false)], "");
+    }
+
+    #[test]
+    fn parts_of_ranks_on_their_own_clocks_are_all_found() {
+        check(500.0, &[(0, 101, 1_200, 1_300, false), (0, 102, 100, 200, false)], "100,65 200,65");
     }
 
     #[test]

@@ -4,14 +4,12 @@ use std::collections::BTreeSet;
 
 use nprof_engine::base::Interval;
 use nprof_engine::wire::findings::FindingEntry;
+use nprof_engine::wire::page_link::window_around;
 use nprof_engine::wire::rank_ref::RankRef;
 
 use super::Command;
 use super::run_times::RunTimes;
 use super::source_id::SourceId;
-
-/// The part of a window beside a span, on each side.
-const MARGIN: i64 = 4;
 
 /// A place, with the times of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +40,7 @@ impl FindingPlace {
     /// The span with room on both sides.
     #[must_use]
     pub fn window(&self) -> Option<Interval> {
-        self.span.map(|span| {
-            let beside_ps = (span.duration_ps() / MARGIN).max(1);
-            Interval::new(span.start.0.saturating_sub(beside_ps), span.end.0.saturating_add(beside_ps))
-        })
+        self.span.map(window_around)
     }
 
     /// The commands that lead there. `current` is the shown rank.

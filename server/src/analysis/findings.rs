@@ -48,12 +48,11 @@ pub fn message_of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Res
     Ok(judged.map_or_else(|| Findings::unknown(NO_WORK), |run| run.message()))
 }
 
-/// The message about a profile at which a server does not look. `None` about one at which it does.
+/// Why a server does not look at a profile, and what does. `None` if it looks.
 #[must_use]
-pub fn message_without_graph(profile: &Profile) -> Option<Findings> {
-    let reason = too_large(profile)?;
+pub fn reason_without_graph(profile: &Profile) -> Option<String> {
     let name = profile.manifest.slug();
-    Some(Findings::unknown(&format!("{reason}; `nprof findings {name}` has no limit")))
+    Some(format!("{}; `nprof findings {name}` has no limit", too_large(profile)?))
 }
 
 /// All answers have about the same size: that about a thousand ranks takes some hundred KiB.

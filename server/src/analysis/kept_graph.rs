@@ -1,10 +1,12 @@
 //! The dependency graph of a profile, as a server keeps it. Its answers cost no reading.
 
-use nprof_engine::base::Interval;
+use std::sync::OnceLock;
+
+use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges};
-use nprof_engine::insight::{Edit, EditError, Prediction, Predictions, Scenario, subjects_of};
+use nprof_engine::insight::{Edit, EditError, Predictions, Scenario, subjects_of};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
@@ -14,42 +16,50 @@ use super::kept_answers::KeptAnswer;
 use super::{AnalysisError, on_all_cores};
 use crate::store::Profile;
 
-/// A dependency graph with the replay of the unchanged run.
+/// A dependency graph, with what answers from it share. That is made for the first one that needs
+/// it: findings need neither.
 #[derive(Debug)]
 pub struct KeptGraph {
     of: Replayable,
-    unchanged_ps: i64,
-    path: CriticalPath,
+    /// The replay of the unchanged run, in picoseconds.
+    unchanged_ps: OnceLock<i64>,
+    path: OnceLock<CriticalPath>,
 }
 
 impl KeptGraph {
-    /// Reads the work of all ranks of a profile and replays it.
+    /// Reads the work of all ranks of a profile.
     pub fn of(profile: &Profile, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
         let of = replayable(profile, cancel)?;
-        let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
-        let unchanged_ps = Predictions::of(&of.graph, cancel).map_err(failed)?.unchanged_ps();
-        let path = CriticalPath::of(&JobEdges::of(&of.graph, on_all_cores(cancel)).map_err(failed)?);
-        Ok(Self { of, unchanged_ps, path })
+        Ok(Self { of, unchanged_ps: OnceLock::new(), path: OnceLock::new() })
     }
 
     /// The length of the run under edits.
     pub fn what_if(&self, edits: &[Edit], cancel: Cancel<'_>) -> Result<WhatIf, Refusal> {
-        let Replayable { graph, analysed } = &self.of;
-        if graph.is_empty() {
-            return Err(Refusal::new(RefusalKind::NotFound, NO_WORK));
-        }
+        let Replayable { graph, analysed } = self.with_work()?;
         let wrong = |error: EditError| Refusal::new(RefusalKind::BadQuestion, error.to_string());
         let scenario = Scenario::new(graph, &analysed.job, edits).map_err(wrong)?;
-        let found: Prediction = Predictions::known(graph, self.unchanged_ps).under(&scenario, cancel)?;
+        let unchanged_ps = made(&self.unchanged_ps, || Ok(Predictions::of(graph, cancel)?.unchanged_ps()))?;
+        let found = Predictions::known(graph, *unchanged_ps).under(&scenario, cancel)?;
         Ok(WhatIf::of(&found, edits))
     }
 
     /// The critical path: its parts within a span, at most `most`.
-    pub fn critical_path(&self, span: Option<Interval>, most: usize) -> Result<RunPath, Refusal> {
+    pub fn critical_path(
+        &self,
+        span: Option<Interval>,
+        most: usize,
+        cancel: Cancel<'_>,
+    ) -> Result<RunPath, Refusal> {
+        let graph = &self.with_work()?.graph;
+        let path = made(&self.path, || Ok(CriticalPath::of(&JobEdges::of(graph, on_all_cores(cancel))?)))?;
+        Ok(RunPath::of(graph, path, span, most))
+    }
+
+    fn with_work(&self) -> Result<&Replayable, Refusal> {
         if self.of.graph.is_empty() {
             return Err(Refusal::new(RefusalKind::NotFound, NO_WORK));
         }
-        Ok(RunPath::of(&self.of.graph, &self.path, span, most))
+        Ok(&self.of)
     }
 
     /// The left sides of the edits that change the slice of this row of a rank.
@@ -72,4 +82,13 @@ impl KeptAnswer for KeptGraph {
     }
 
     const CAPACITY: u64 = MOST_EVENTS;
+}
+
+/// A value that is made once. Two that need it at the same time make the same one.
+fn made<T>(kept: &OnceLock<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+    if let Some(value) = kept.get() {
+        return Ok(value);
+    }
+    let value = make()?;
+    Ok(kept.get_or_init(|| value))
 }

@@ -25,8 +25,7 @@ pub fn regions_of(
     ranks: &[&RankFile],
     cancel: Cancel<'_>,
 ) -> Result<Vec<RegionsOfRank>, AnalysisError> {
-    let clock = |file: &RankFile| file.clock.map(|clock| clock.0).unwrap_or_default();
-    regions_on(profile, ranks, &clock, cancel)
+    regions_on(profile, ranks, &RankFile::clock_fit, cancel)
 }
 
 /// The regions of these ranks of a profile, in the order of the ranks, on the clock that the

@@ -69,8 +69,8 @@ impl ask::ProfileStore for App {
 
     fn findings(&self, name: &str, work: Work<'_>) -> Result<Findings, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
-        let compute = || match findings::message_without_graph(&profile) {
-            Some(message) => Ok(message),
+        let compute = || match findings::reason_without_graph(&profile) {
+            Some(reason) => Ok(Findings::unknown(&reason)),
             None => {
                 let graph = self.graph_of(&profile, work.cancel)?;
                 findings::message_of(&profile, graph.replayable(), work.cancel)
@@ -87,7 +87,7 @@ impl ask::ProfileStore for App {
         most: usize,
         work: Work<'_>,
     ) -> Result<RunPath, Refusal> {
-        self.graph(name, work.cancel)?.critical_path(span, most)
+        self.graph(name, work.cancel)?.critical_path(span, most, work.cancel)
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {

@@ -390,7 +390,8 @@ impl RankFile {
     }
 
     /// The map from the rank's times to shared times. The same times if there is no clock.
-    fn clock_fit(&self) -> ClockFit {
+    #[must_use]
+    pub fn clock_fit(&self) -> ClockFit {
         self.clock.map(|clock| clock.0).unwrap_or_default()
     }
 

@@ -3,9 +3,9 @@
 use super::limit::{MAX_LIMIT, at_most};
 use crate::base::Interval;
 use crate::exec::Work;
-use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore, Weight};
+use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore};
 use crate::wire::grammar::{Number, SpanIfAny, parameters};
-use crate::wire::refusal::{Refusal, RefusalKind};
+use crate::wire::refusal::Refusal;
 use crate::wire::run_path::RunPath;
 
 /// Default number of parts: more than a screen has pixels for.
@@ -42,15 +42,7 @@ impl Ask for CriticalPathQuestion {
     type Answer = RunPath;
 
     const PATH: &'static str = "/api/profiles/{slug}/critical-path";
-    const MANNER: Manner = Manner {
-        refusals: &[
-            RefusalKind::BadQuestion,
-            RefusalKind::NotFound,
-            RefusalKind::Damaged,
-            RefusalKind::Cancelled,
-        ],
-        ..Manner::of("readCriticalPath", Weight::Heavy)
-    };
+    const MANNER: Manner = Manner::of_graph("readCriticalPath");
 }
 
 impl AskStore for CriticalPathQuestion {

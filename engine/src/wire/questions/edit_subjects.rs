@@ -1,9 +1,9 @@
 //! The left sides of the edits that change a slice.
 
 use crate::exec::Work;
-use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore, Weight};
+use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore};
 use crate::wire::grammar::{Number, ParameterPlace, parameters};
-use crate::wire::refusal::{Refusal, RefusalKind};
+use crate::wire::refusal::Refusal;
 use crate::wire::what_if::EditSubjects;
 
 /// A number that must be given.
@@ -27,15 +27,7 @@ impl Ask for EditSubjectsQuestion {
     type Answer = EditSubjects;
 
     const PATH: &'static str = "/api/profiles/{slug}/whatif/subjects";
-    const MANNER: Manner = Manner {
-        refusals: &[
-            RefusalKind::BadQuestion,
-            RefusalKind::NotFound,
-            RefusalKind::Damaged,
-            RefusalKind::Cancelled,
-        ],
-        ..Manner::of("listEditSubjects", Weight::Heavy)
-    };
+    const MANNER: Manner = Manner::of_graph("listEditSubjects");
 }
 
 impl AskStore for EditSubjectsQuestion {

@@ -2,7 +2,7 @@
 
 use crate::exec::Work;
 use crate::insight::Edit;
-use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore, Weight};
+use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore};
 use crate::wire::grammar::{Text, parameters};
 use crate::wire::refusal::{Refusal, RefusalKind};
 use crate::wire::what_if::WhatIf;
@@ -22,15 +22,7 @@ impl Ask for WhatIfQuestion {
     type Answer = WhatIf;
 
     const PATH: &'static str = "/api/profiles/{slug}/whatif";
-    const MANNER: Manner = Manner {
-        refusals: &[
-            RefusalKind::BadQuestion,
-            RefusalKind::NotFound,
-            RefusalKind::Damaged,
-            RefusalKind::Cancelled,
-        ],
-        ..Manner::of("askWhatIf", Weight::Heavy)
-    };
+    const MANNER: Manner = Manner::of_graph("askWhatIf");
 }
 
 impl AskStore for WhatIfQuestion {

@@ -1,16 +1,14 @@
 //! The answers of a file about the run as a whole. The file has no graph to find them in.
 
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::finding::sentence::NO_WORK;
-use nprof_engine::insight::walk::{CriticalPath, JobEdges};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
 
 use super::super::ranks::Comparing;
 use super::super::{ExportError, RanksOf};
-use crate::analysis::graph::{replayable, too_large};
-use crate::analysis::{AnalysisError, findings, job_segment, on_all_cores};
+use crate::analysis::kept_graph::KeptGraph;
+use crate::analysis::{AnalysisError, findings, job_segment};
 
 /// The answer of a file with a part of a profile.
 const PART: &str =
@@ -38,9 +36,8 @@ impl RunAnswers {
             if job_segment::is_for(of.profile) && !has_job {
                 return Ok(Self::unknown(NOT_COMPARED));
             }
-            if let Some(reason) = too_large(of.profile) {
-                let name = of.profile.manifest.slug();
-                return Ok(Self::unknown(&format!("{reason}; `nprof findings {name}` has no limit")));
+            if let Some(reason) = findings::reason_without_graph(of.profile) {
+                return Ok(Self::unknown(&reason));
             }
         }
         let found = Self::found(of, cancel);
@@ -53,21 +50,15 @@ impl RunAnswers {
     }
 
     fn found(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
-        let failed = |source| AnalysisError::Segment { path: of.profile.dir.clone(), source };
-        let run = replayable(of.profile, cancel)?;
-        let findings = findings::message_of(of.profile, &run, cancel)?;
-        if run.graph.is_empty() {
-            return Ok(Self { findings: Ok(findings), path: Err(not_found(NO_WORK)) });
-        }
-        let path = CriticalPath::of(&JobEdges::of(&run.graph, on_all_cores(cancel)).map_err(failed)?);
-        Ok(Self { findings: Ok(findings), path: Ok(RunPath::of(&run.graph, &path, None, MOST_PARTS)) })
+        let graph = KeptGraph::of(of.profile, cancel)?;
+        let findings = findings::message_of(of.profile, graph.replayable(), cancel)?;
+        Ok(Self { findings: Ok(findings), path: graph.critical_path(None, MOST_PARTS, cancel) })
     }
 
     fn unknown(reason: &str) -> Self {
-        Self { findings: Ok(Findings::unknown(reason)), path: Err(not_found(reason)) }
+        Self {
+            findings: Ok(Findings::unknown(reason)),
+            path: Err(Refusal::new(RefusalKind::NotFound, reason)),
+        }
     }
-}
-
-fn not_found(reason: &str) -> Refusal {
-    Refusal::new(RefusalKind::NotFound, reason)
 }
