@@ -27,12 +27,13 @@ use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
-use nprof_engine::wire::bundle::{Bundle, BundledRank};
+use nprof_engine::wire::bundle::{Bundle, BundledRank, BundledWaits};
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::{PathEntry, PathKindEntry, PathShare, RunPath};
+use nprof_engine::wire::run_waits::{RunWaits, StatedWaits, WaitEntry, WaitSpan, WaitTable};
 
 use crate::targets::TARGETS;
 
@@ -307,8 +308,51 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         names: 1,
         parts: vec![part],
     };
-    let bundle = Bundle { profile, names, ranks, notes: Notes::default(), findings, path: Ok(path) };
+    let (notes, path, waits) = (Notes::default(), Ok(path), Ok(vec![waits()]));
+    let bundle = Bundle { profile, names, ranks, notes, findings, path, waits };
     Ok(vec![postcard::to_allocvec(&bundle)?])
+}
+
+/// The waits of a rank, with all keys.
+fn waits() -> BundledWaits {
+    let name = || Some("Vector".to_owned());
+    let entry = WaitEntry {
+        rank: 0,
+        waiter: Some("Tensor".to_owned()),
+        awaited: name(),
+        kind: "semaphore".to_owned(),
+        wait_ps: 5,
+        root: name(),
+        text: "Tensor waited for Vector to change S[12]".to_owned(),
+        longest_ps: Some(5),
+        semaphore: Some("S[12]".to_owned()),
+        instruction: Some("MATMUL".to_owned()),
+        layer: Some("layer 0".to_owned()),
+        source: Some("kernel.py:7".to_owned()),
+        row: Some(3),
+        awaited_instruction: Some("ACTIVATE".to_owned()),
+        awaited_row: Some(2),
+        link: Some("?v=2&rank=0".to_owned()),
+    };
+    let table = WaitTable {
+        answer: "queues and threads of the run waited 5 ps".to_owned(),
+        wait_ps: 5,
+        stated_waits: StatedWaits { stated: 3, fulfilled: 2, charged: 1 },
+        dropped_edges: 1,
+        total: 1,
+        rows: vec![entry],
+    };
+    let span = WaitSpan {
+        rank: 0,
+        track: 2,
+        lane: 0,
+        start_ps: 0,
+        end_ps: 5,
+        awaited: name(),
+        row: Some(3),
+        is_within: true,
+    };
+    BundledWaits { rank: Some(0), waits: RunWaits { table, waits: vec![span], left_out: 1, left_out_ps: 2 } }
 }
 
 /// Addresses of all kinds of questions.

@@ -153,3 +153,77 @@ test("a slider tells what another duration would change", async (t) => {
   });
   assert.deepEqual(problems, []);
 });
+
+const waitsOf = (page) => page.getByRole("article", { name: "Waits" });
+const rowsOf = (page) => waitsOf(page).getByRole("grid", { name: "Who waited for whom" }).locator("tbody tr:not(.space)");
+
+/** Number of rows of pixels in a column that have another colour than the ground beside the tracks. */
+async function inkAt(page, x, name) {
+  const { at } = await picture(page);
+  const row = await rowOf(page, name).first().boundingBox();
+  const ground = at(x, row.y + 2);
+  const isInk = (y) => at(x, y).some((value, index) => Math.abs(value - ground[index]) > 24);
+  return Array.from({ length: Math.floor(row.height) - 4 }, (_, y) => row.y + 2 + y).filter(isInk).length;
+}
+
+test("waits are listed and hatched", async (t) => {
+  const { url, store } = await jobOf(t);
+  const waits = await ask(url, "profiles/job/waits?ranks=1&waits=100000");
+  const answer = waits.table.answer[0].toUpperCase() + waits.table.answer.slice(1);
+  const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+  const tracks = (await ask(url, "profiles/job/ranks/1")).tracks;
+  // The longest wait between the work of an engine.
+  const engine = tracks.find(({ name }) => name === "Vector");
+  const gaps = waits.waits.filter(({ track, is_within, awaited }) => track === engine.id && !is_within && awaited);
+  const gap = gaps.reduce((a, b) => (b.end_ps - b.start_ps > a.end_ps - a.start_ps ? b : a));
+  const length = gap.end_ps - gap.start_ps;
+  const window = `from=${gap.start_ps - length}&to=${gap.end_ps + length}`;
+
+  /** Ink along the wait, without the text in its middle. */
+  const hatches = async () => {
+    const scale = await scaleOf(page);
+    const places = Array.from({ length: 12 }, (_, step) => scale.x(gap.start_ps) + 2 + step);
+    const ink = [];
+    for (const x of places) ink.push(await inkAt(page, x, "Vector"));
+    return ink.filter((count) => count > 0).length;
+  };
+
+  await t.test("while their tab is open", async () => {
+    await page.goto(`${url}/profile/job?v=2&rank=1&${window}`);
+    await settled(page);
+    assert.equal(await hatches(), 0, "nothing is drawn before anybody asks");
+    await page.keyboard.press("g");
+    await page.keyboard.press("a");
+    await waitsOf(page).getByRole("heading", { name: answer }).waitFor();
+    await eventually(() => assert.equal(parametersOf(page).get("tab"), "waits"));
+    await settled(page);
+    await eventually(async () => assert.ok((await hatches()) > 4, "the wait is not hatched"));
+    await page.keyboard.press("q");
+    await eventually(async () => assert.equal(await hatches(), 0, "a closed panel still draws"));
+  });
+
+  await t.test("a row leads to the work that waited longest", async () => {
+    await page.goto(`${url}/profile/job?v=2&rank=1&tab=waits`);
+    const first = waits.table.rows[0];
+    await rowsOf(page).first().getByRole("button").click();
+    await eventually(() => assert.equal(viewOf(page).selected, first.row));
+    await waitsOf(page).getByRole("heading", { name: answer }).waitFor();
+  });
+
+  await t.test("of all ranks together without a picture", async () => {
+    await page.goto(`${url}/profile/job?v=2&rank=all&tab=waits`);
+    const of = await ask(url, "profiles/job/waits?waits=0");
+    await waitsOf(page).getByRole("heading", { name: of.table.answer[0].toUpperCase() + of.table.answer.slice(1) }).waitFor();
+    await waitsOf(page).getByRole("columnheader", { name: "Rank" }).waitFor();
+  });
+
+  await t.test("in a file, too", SERVED, async (t) => {
+    const file = await exported(store, "job");
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${file}#/profile/job?v=2&rank=1&tab=waits`);
+    await waitsOf(page).getByRole("heading", { name: answer }).waitFor();
+    await rowsOf(page).first().waitFor();
+    assert.deepEqual(problems, []);
+  });
+  assert.deepEqual(problems, []);
+});

@@ -64,7 +64,7 @@ fn a_wait_is_charged_to_the_author_of_the_change() {
     let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
     let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
     let queue = |queue| Some(Party::Queue { rank: 0, queue });
-    let short = |row: &WaitRow| (row.waiter.clone(), row.awaited.clone(), row.kind, row.wait_ps / US);
+    let short = |row: &WaitRow| (row.waiter, row.awaited, row.kind, row.wait_ps / US);
     assert_eq!(
         rows.iter().map(short).collect::<Vec<_>>(),
         [

@@ -307,7 +307,8 @@ proptest! {
     fn waits_add_up_to_the_idle_time(slices in any_slices()) {
         let of = job_of(&[&slices]);
         let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
-        let found: i64 = waits(&edges, 0, Cancel::NEVER).unwrap().iter().map(|row| row.wait_ps).sum();
+        let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
+        let found: i64 = rows.iter().map(|row| row.wait_ps).sum();
         let idle = (0..3).map(|queue| {
             let mut on: Vec<&Drawn> = slices.iter().filter(|slice| slice.0 == queue).collect();
             on.sort_by_key(|slice| slice.2);

@@ -1,12 +1,20 @@
 //! One slice by its row, and the slices of a window.
 
-use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Error, Interval, Result};
 use crate::exec::Cancel;
-use crate::model::{NameId, TrackId};
+use crate::model::{NameId, TableId, TrackId};
 use crate::segment::{Bytes, ColumnRole, Segment};
 use crate::tile::{LaneSlice, block_slices};
+
+/// Slices of a span that are looked at for [`within`].
+const MOST_WITHIN: usize = 100_000;
+/// The least part of the span that the slice covers, and how many times longer it may be.
+const LEAST_COVERED: f64 = 0.8;
+const MOST_LONGER: i64 = 2;
 
 /// A slice and its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +57,44 @@ pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceAt> {
         }
     })?;
     Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
+}
+
+/// The lanes of these rows; 0 for one that is not a slice. Each block is read once.
+pub fn lanes<B: Bytes>(segment: &Segment<B>, rows: &[u32]) -> Result<Vec<u32>> {
+    let mut of_blocks: BTreeMap<(TableId, usize), FxHashMap<u32, u32>> = BTreeMap::new();
+    for &row in rows {
+        let place = segment.place(row)?;
+        if segment.column(place.table, ColumnRole::Lane).is_some() {
+            of_blocks.entry((place.table, place.block)).or_default().insert(row, 0);
+        }
+    }
+    let mut lanes: FxHashMap<u32, u32> = FxHashMap::default();
+    for ((table, block), mut wanted) in of_blocks {
+        block_slices(segment, table, block, |slice| {
+            if let Some(lane) = wanted.get_mut(&slice.row) {
+                *lane = slice.lane;
+            }
+        })?;
+        lanes.extend(wanted);
+    }
+    Ok(rows.iter().map(|row| lanes.get(row).copied().unwrap_or_default()).collect())
+}
+
+/// The shortest slice of a track that covers most of a span, and that is not much longer: what went
+/// on in the span. `None` if there is none.
+pub fn within(
+    segment: &Segment<impl Bytes>,
+    track: TrackId,
+    span: Interval,
+    cancel: Cancel<'_>,
+) -> Result<Option<SliceAt>> {
+    let (slices, _) = window(segment, &[track], span, MOST_WITHIN, cancel)?;
+    let covers = |of: &SliceAt| {
+        let covered = of.end_ps().min(span.end.0).saturating_sub(of.slice.start_ps.max(span.start.0));
+        covered as f64 >= span.duration_ps() as f64 * LEAST_COVERED
+            && of.slice.duration_ps <= span.duration_ps().saturating_mul(MOST_LONGER)
+    };
+    Ok(slices.into_iter().filter(covers).min_by_key(|of| of.slice.duration_ps))
 }
 
 /// The slices of these tracks that overlap a window, by track, then start. Returns at most

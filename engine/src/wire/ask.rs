@@ -14,11 +14,13 @@ use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::run_path::RunPath;
+use super::run_waits::RunWaits;
 use super::summary::Summary;
 use super::what_if::{EditSubjects, WhatIf};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::insight::Edit;
+use crate::insight::wait::AskedWaits;
 use crate::query;
 use crate::rank::RankView;
 use crate::segment::Bytes;
@@ -297,6 +299,14 @@ pub trait ProfileStore {
         most: usize,
         work: Work<'_>,
     ) -> std::result::Result<RunPath, Refusal>;
+
+    /// The waits of the run of the profile with this name or id.
+    fn run_waits(
+        &self,
+        name: &str,
+        asked: &AskedWaits<'_>,
+        work: Work<'_>,
+    ) -> std::result::Result<RunWaits, Refusal>;
 
     /// The length of the run of the profile with this name or id under edits.
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal>;

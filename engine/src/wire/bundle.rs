@@ -11,11 +11,13 @@ use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::run_path::RunPath;
+use super::run_waits::RunWaits;
 use super::summary::Summary;
 use super::what_if::{EditSubjects, WhatIf};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::insight::Edit;
+use crate::insight::wait::AskedWaits;
 use crate::rank::RankView;
 use crate::segment::{Bytes, Segment};
 
@@ -32,8 +34,19 @@ pub struct Bundle {
     pub findings: std::result::Result<Findings, Refusal>,
     /// The critical path, as fine as a picture of the whole run, or the reason why there is none.
     pub path: std::result::Result<RunPath, Refusal>,
+    /// The waits of all ranks together and of each one, or the reason why there are none.
+    pub waits: std::result::Result<Vec<BundledWaits>, Refusal>,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
+}
+
+/// The waits of a rank, or of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BundledWaits {
+    /// Number of the rank. `None` for all ranks together.
+    pub rank: Option<u32>,
+    /// Its waits, as fine as a picture of the whole run.
+    pub waits: RunWaits,
 }
 
 /// The data of a rank beside its segment.
@@ -152,6 +165,25 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     ) -> std::result::Result<RunPath, Refusal> {
         self.check_name(name)?;
         self.bundle.path.clone().map(|path| path.within(span))
+    }
+
+    fn run_waits(
+        &self,
+        name: &str,
+        asked: &AskedWaits<'_>,
+        _: Work<'_>,
+    ) -> std::result::Result<RunWaits, Refusal> {
+        self.check_name(name)?;
+        let known = self.bundle.waits.as_ref().map_err(Refusal::clone)?;
+        let is_asked_for = |of: &&BundledWaits| match asked.ranks {
+            None => of.rank.is_none(),
+            Some(ranks) => of.rank.is_some_and(|rank| ranks == [rank]),
+        };
+        let unknown = || {
+            let what = "this page holds the waits of each rank that it shows, and of all together";
+            Refusal::new(RefusalKind::NotFound, what)
+        };
+        known.iter().find(is_asked_for).map(|of| of.waits.within(asked.span)).ok_or_else(unknown)
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], _: Work<'_>) -> std::result::Result<WhatIf, Refusal> {

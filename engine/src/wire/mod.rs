@@ -27,6 +27,7 @@ pub mod refusal;
 mod row_columns;
 pub mod rows;
 pub mod run_path;
+pub mod run_waits;
 pub mod search;
 pub mod selection;
 pub mod summary;

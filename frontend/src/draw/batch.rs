@@ -135,6 +135,12 @@ impl Batch {
     }
 }
 
+/// The band of a wait in a lane, from `start` to `end`.
+pub(super) fn wait_band(start: f32, end: f32, lane: u32) -> Instance {
+    let (low, high) = WAIT;
+    Instance { start, end, low, high, lane, paint: Paint::Wait, colour: palette::WAIT, alpha: u8::MAX }
+}
+
 /// Number of items of a lane. Most are one rectangle.
 fn items(content: &Content) -> usize {
     match content {

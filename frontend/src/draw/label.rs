@@ -85,6 +85,36 @@ pub fn labels<'a, 'b>(
     joined(named).iter().filter_map(&mut label).collect()
 }
 
+/// A band with a name, which belongs to no tile.
+#[derive(Debug, Clone, Copy)]
+pub struct NamedBand<'a> {
+    /// Index of the track, and the lane.
+    pub lane: (usize, u32),
+    /// In shared time.
+    pub span: Interval,
+    /// The name.
+    pub name: &'a str,
+}
+
+/// The texts in hatched bands, which do not overlap.
+#[must_use]
+pub fn band_labels<'a>(
+    camera: &Camera<'_>,
+    bands: impl Iterator<Item = NamedBand<'a>>,
+    width_px: &mut dyn FnMut(&str) -> f64,
+) -> Vec<Label<'a>> {
+    let label = |NamedBand { lane: (track, lane), span, name }: NamedBand<'a>| {
+        let (top_px, height_px) = camera.band_px(track, lane)?;
+        let has_room = height_px >= LABEL_HEIGHT_PX;
+        let (x_px, room_px) = text_room(camera, span, INSET_PX + BAND_PX).filter(|_| has_room)?;
+        let full_px = width_px(name);
+        let text = fitted(name, full_px, room_px, width_px)?;
+        let (ink, gap_px) = (Ink::of_ground(camera.ground), full_px.min(room_px));
+        Some(Label { x_px, y_px: top_px + height_px / 2.0, text, ink, gap_px })
+    };
+    bands.filter_map(label).collect()
+}
+
 /// Adds the slices of a piece that have room for a text, perhaps with their part in other pieces.
 fn add_named<'a>(camera: &Camera<'_>, piece: &'a Piece, batch: &Batch, out: &mut Vec<Named<'a>>) {
     let (tile, source) = (&piece.tile, piece.id.source);

@@ -20,6 +20,7 @@ pub mod strip;
 pub mod surface;
 pub mod transfer;
 pub mod values;
+pub mod wait_band;
 
 #[cfg(feature = "browser")]
 pub mod canvas_2d;

@@ -15,6 +15,7 @@ pub mod ring;
 pub mod rows;
 pub mod run_path;
 pub mod run_times;
+pub mod run_waits;
 pub mod shell;
 pub mod size;
 pub mod source_id;

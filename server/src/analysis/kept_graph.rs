@@ -5,14 +5,18 @@ use std::sync::OnceLock;
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
+use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges};
 use nprof_engine::insight::{Edit, EditError, Predictions, Scenario, subjects_of};
+use nprof_engine::wire::bundle::BundledWaits;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
+use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use super::graph::{MOST_EVENTS, Replayable, replayable};
 use super::kept_answers::KeptAnswer;
+use super::run_waits::{MOST_ROWS, run_waits, unknown_rank, waits_of_each};
 use super::{AnalysisError, on_all_cores};
 use crate::store::Profile;
 
@@ -53,6 +57,33 @@ impl KeptGraph {
         let graph = &self.with_work()?.graph;
         let path = made(&self.path, || Ok(CriticalPath::of(&JobEdges::of(graph, on_all_cores(cancel))?)))?;
         Ok(RunPath::of(graph, path, span, most))
+    }
+
+    /// Who waited for whom, and the single waits within a span.
+    pub fn run_waits(
+        &self,
+        profile: &Profile,
+        asked: &AskedWaits<'_>,
+        cancel: Cancel<'_>,
+    ) -> Result<RunWaits, Refusal> {
+        let graph = &self.with_work()?.graph;
+        if let Some(reason) = asked.ranks.and_then(|ranks| unknown_rank(graph, ranks)) {
+            return Err(Refusal::new(RefusalKind::NotFound, reason));
+        }
+        let edges = JobEdges::of(graph, on_all_cores(cancel))?;
+        run_waits(profile, &edges, asked, MOST_ROWS, cancel).map_err(|error| error.refusal())
+    }
+
+    /// The waits of all ranks together, and of each with its longest single waits, at most `most`.
+    pub fn waits_of_each(
+        &self,
+        profile: &Profile,
+        most: usize,
+        cancel: Cancel<'_>,
+    ) -> Result<Vec<BundledWaits>, Refusal> {
+        let graph = &self.with_work()?.graph;
+        let edges = JobEdges::of(graph, on_all_cores(cancel))?;
+        waits_of_each(profile, &edges, most, cancel).map_err(|error| error.refusal())
     }
 
     fn with_work(&self) -> Result<&Replayable, Refusal> {

@@ -13,6 +13,7 @@ pub mod late_ranks;
 pub(crate) mod overlay_store;
 pub mod region_json;
 pub mod regions;
+pub mod run_waits;
 
 pub use overlay_store::damage as overlay_damage;
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use nprof_engine::base::Interval;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::Edit;
+use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::wire::ask::{self, RankId};
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
+use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use super::{App, OpenRank};
@@ -88,6 +90,11 @@ impl ask::ProfileStore for App {
         work: Work<'_>,
     ) -> Result<RunPath, Refusal> {
         self.graph(name, work.cancel)?.critical_path(span, most, work.cancel)
+    }
+
+    fn run_waits(&self, name: &str, asked: &AskedWaits<'_>, work: Work<'_>) -> Result<RunWaits, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        self.graph(name, work.cancel)?.run_waits(&profile, asked, work.cancel)
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {

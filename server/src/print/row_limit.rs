@@ -20,8 +20,14 @@ impl FromStr for RowLimit {
 }
 
 impl RowLimit {
+    /// Most rows.
+    #[must_use]
+    pub fn most(self) -> usize {
+        self.0.unwrap_or(usize::MAX)
+    }
+
     /// The rows that are shown.
     pub fn shown<T>(self, rows: &[T]) -> &[T] {
-        &rows[..rows.len().min(self.0.unwrap_or(usize::MAX))]
+        &rows[..rows.len().min(self.most())]
     }
 }

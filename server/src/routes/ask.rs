@@ -13,8 +13,8 @@ use nprof_engine::native::AllCores;
 use nprof_engine::wire::ask::{ProfileStore as _, RankId, TimeLimit};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::questions::{
-    CriticalPathQuestion, EditSubjectsQuestion, FindingsQuestion, Question, RankQuestion, WhatIfQuestion,
-    answer,
+    CriticalPathQuestion, EditSubjectsQuestion, FindingsQuestion, Question, RankQuestion, RunWaitsQuestion,
+    WhatIfQuestion, answer,
 };
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
@@ -43,6 +43,7 @@ pub async fn read(
         Question::OfRank(rank, _) => app.compare(rank).await?,
         Question::Findings(FindingsQuestion { profile, .. })
         | Question::CriticalPath(CriticalPathQuestion { profile, .. })
+        | Question::RunWaits(RunWaitsQuestion { profile, .. })
         | Question::WhatIf(WhatIfQuestion { profile, .. })
         | Question::EditSubjects(EditSubjectsQuestion { profile, .. }) => {
             app.compare(&RankId { profile: profile.clone(), rank: RankRef::All }).await?;

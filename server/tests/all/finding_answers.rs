@@ -51,12 +51,15 @@ pub fn json(of: &Answer) -> Value {
     serde_json::from_str(&serde_json::to_string(of).unwrap()).unwrap()
 }
 
+fn about(name: &str) -> Question {
+    FindingsQuestion::about(name).into()
+}
+
 /// The answer of an HTML file.
-fn bundled(of: RanksOf<'_>, name: &str) -> Value {
+pub fn bundled(of: RanksOf<'_>, question: &Question) -> Value {
     let bytes = postcard::to_allocvec(&bundle(of.into(), Work::IN_PLACE).unwrap()).unwrap();
     let opened = OpenBundle::<Vec<u8>>::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
-    let question = Question::from(FindingsQuestion::about(name));
-    json(&answer(&&opened, &question, Work::IN_PLACE).unwrap())
+    json(&answer(&&opened, question, Work::IN_PLACE).unwrap())
 }
 
 /// A text without its lines, which also end behind a hyphen.
@@ -81,7 +84,7 @@ fn command_line_server_and_file_give_the_same_answer() {
     }
     assert_eq!(document["shown"], rows.len());
     let profile = app.store().find("job").unwrap();
-    assert_eq!(bundled(RanksOf::all(&profile), "job"), of_server);
+    assert_eq!(bundled(RanksOf::all(&profile), &about("job")), of_server);
 
     let text = succeed(&store, &["findings", "job"]);
     let of: Findings = serde_json::from_value(of_server.clone()).unwrap();
@@ -103,7 +106,7 @@ fn command_line_server_and_file_give_the_same_answer() {
 fn a_file_with_some_ranks_has_no_findings() {
     let (_dir, store) = job();
     let profile = Store::open(&store).unwrap().find("job").unwrap();
-    let found = bundled(RanksOf::some(&profile, &profile.manifest.ranks[..2]), "job");
+    let found = bundled(RanksOf::some(&profile, &profile.manifest.ranks[..2]), &about("job"));
     assert!(found["answer"].as_str().unwrap().contains("left out"), "{found}");
     assert_eq!((&found["recorded_ps"], found["findings"].as_array().unwrap().len()), (&Value::Null, 0));
 }

@@ -63,5 +63,6 @@ mod truth;
 mod upload;
 mod vanishing_profiles;
 mod vendor;
+mod wait_answers;
 mod what_if_answers;
 mod whatif;

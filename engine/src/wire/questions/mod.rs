@@ -19,6 +19,7 @@ mod notes;
 mod profile;
 mod profiles;
 mod rows;
+mod run_waits;
 mod search;
 mod selection;
 mod slice;
@@ -43,6 +44,7 @@ questions! {
         Notes: notes::NotesQuestion,
         Findings: findings::FindingsQuestion,
         CriticalPath: critical_path::CriticalPathQuestion,
+        RunWaits: run_waits::RunWaitsQuestion,
         WhatIf: what_if::WhatIfQuestion,
         EditSubjects: edit_subjects::EditSubjectsQuestion,
     }

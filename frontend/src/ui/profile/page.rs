@@ -140,7 +140,7 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
         <main class="timeline-area">
             {move || if here.get() {
                 view! {
-                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times selected path=opened.path.stretches on_command pointed on_hover />
+                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times selected path=opened.path.stretches waits=opened.waits.stretches on_command pointed on_hover />
                     <CulpritNotice opened />
                 }
                 .into_any()

@@ -10,6 +10,7 @@ use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
 use crate::view::rows::layout::sight::RowSight;
 use crate::view::run_path::PathStretch;
+use crate::view::run_waits::WaitStretch;
 use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::{Hovered, Layout, Point, Reading, Sheet, Size, TimeScale};
@@ -47,6 +48,8 @@ pub struct ShownTimeline {
     pub marked: Option<Interval>,
     /// The critical path, if it is shown.
     pub path: Option<Arc<Vec<PathStretch>>>,
+    /// The waits, if they are shown.
+    pub waits: Option<Arc<Vec<WaitStretch>>>,
     /// Background of the canvases.
     pub ground: Ground,
 }

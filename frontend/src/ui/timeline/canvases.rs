@@ -1,6 +1,8 @@
 //! The timeline's canvases, their painters, and their current content. A canvas is painted again
 //! only if its content changed.
 
+use std::sync::Arc;
+
 use nprof_engine::base::Interval;
 use web_sys::HtmlCanvasElement;
 
@@ -10,6 +12,7 @@ use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
 use crate::fetch::TileKey;
 use crate::view::rows::layout::sight::RowSight;
+use crate::view::run_waits::WaitStretch;
 use crate::view::{Size, TimeScale};
 
 /// Height of the ruler in CSS pixels; `timeline.css` gives it the same.
@@ -41,6 +44,8 @@ pub struct Below {
     pub ground: Ground,
     /// The tiles, each with the span for which it is drawn.
     pub pieces: Vec<(TileKey, Interval)>,
+    /// The waits, if they are shown.
+    pub waits: Option<Arc<Vec<WaitStretch>>>,
 }
 
 /// Content of the ruler.

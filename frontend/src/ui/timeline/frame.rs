@@ -23,9 +23,11 @@ use crate::draw::path_line::PathLine;
 use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
 use crate::draw::transfer::transfers;
+use crate::draw::wait_band::{wait_bands, wait_names};
 use crate::fetch::cache::Piece;
 use crate::fetch::{TileKey, TileNeeds};
 use crate::ui::text::format;
+use crate::view::run_waits::WaitStretch;
 use crate::view::time::ticks::Ruler;
 use crate::view::{Hovered, Reading, Size};
 
@@ -129,10 +131,11 @@ impl Stage {
         let ruler = Ruler::new(&scale, self.shown.zero.0);
         let camera = |area| Camera { scale, sight, area, sheet, source, shape, layout, names, ground };
         let (cameras, batches) = (sight.areas().map(camera).collect::<Vec<_>>(), &self.batches);
-        let tiles = |camera| DrawnTiles { camera, pieces, batches };
+        let waits = self.shown.waits.as_deref().map_or(&[][..], Vec::as_slice);
+        let tiles = |camera| DrawnTiles { camera, pieces, batches, waits };
         let are_bands_stale = std::mem::take(&mut self.are_bands_stale);
         let spans = pieces.iter().map(|piece| (piece.id, piece.clip)).collect();
-        let below = Below { scale, sight, ratio, ground, pieces: spans };
+        let below = Below { scale, sight, ratio, ground, pieces: spans, waits: self.shown.waits.clone() };
         if (tools.is_below_new(below) || are_bands_stale)
             && let Some(painter) = &mut tools.painter
         {
@@ -205,6 +208,7 @@ struct DrawnTiles<'f, 'a> {
     camera: &'f Camera<'a>,
     pieces: &'a [Piece],
     batches: &'f HashMap<TileKey, Batch>,
+    waits: &'a [WaitStretch],
 }
 
 impl<'a> DrawnTiles<'_, 'a> {
@@ -216,12 +220,16 @@ impl<'a> DrawnTiles<'_, 'a> {
         painter.draw(surface, area, &quads);
         let mut loose = self.camera.group_bands(self.drawn(), surface.ratio);
         loose.extend(self.camera.cut_diamonds(self.drawn(), surface.ratio));
+        loose.extend(wait_bands(self.camera, self.waits, surface.ratio));
         painter.draw_loose(surface, area, &loose);
     }
 
     /// The labels of all tiles in the area of the camera. `pen` measures them.
     fn labels(&self, pen: &mut Pen) -> Vec<Label<'a>> {
-        labels(self.camera, self.drawn(), &mut |text| pen.width_px(text))
+        let width_px = &mut |text: &str| pen.width_px(text);
+        let mut all = labels(self.camera, self.drawn(), width_px);
+        all.extend(wait_names(self.camera, self.waits, width_px));
+        all
     }
 
     fn drawn(&self) -> impl Iterator<Item = (&'a Piece, &Batch)> + Clone {

@@ -61,6 +61,7 @@ use crate::view::rows::occupancy::Occupied;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::run_path::PathStretch;
+use crate::view::run_waits::WaitStretch;
 use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
@@ -108,6 +109,8 @@ pub fn Timeline(
     selected: Signal<Option<Arc<SliceDetail>>>,
     /// The critical path, if it is shown.
     path: Memo<Option<Arc<Vec<PathStretch>>>>,
+    /// The waits, if they are shown.
+    waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
     /// Receives the user's commands. The owner of the view applies them.
     on_command: Callback<Command>,
     /// The operation on which the pointer rests.
@@ -123,7 +126,7 @@ pub fn Timeline(
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_size);
-    show(stage, scene, Marked { selected, pointed: pointed.detail, path });
+    show(stage, scene, Marked { selected, pointed: pointed.detail, path, waits });
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
@@ -318,10 +321,12 @@ struct Marked {
     pointed: Memo<Option<Arc<SliceDetail>>>,
     /// The critical path.
     path: Memo<Option<Arc<Vec<PathStretch>>>>,
+    /// The waits.
+    waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
 }
 
 /// Updates the stage whenever any drawn value has changed.
-fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, path }: Marked) {
+fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, path, waits }: Marked) {
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
@@ -344,6 +349,7 @@ fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, path }: Ma
             reading,
             marked,
             path: path.get(),
+            waits: waits.get(),
             ground: match theme.get() {
                 Theme::Light => Ground::Light,
                 Theme::Dark => Ground::Dark,

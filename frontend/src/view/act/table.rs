@@ -109,6 +109,7 @@ pub const GROUPS: &[ActGroup] = &[
             row(ShowTab(Tab::Details), "Show the details", &[Go("i")], TIMELINE),
             row(ShowTab(Tab::Findings), "Show what is wrong with the run", &[Go("f")], TIMELINE),
             row(ShowTab(Tab::Path), "Show the critical path of the run", &[Go("c")], TIMELINE),
+            row(ShowTab(Tab::Waits), "Show who waited for whom", &[Go("a")], TIMELINE),
             row(ShowTab(Tab::Selection), "Show the marked span's totals", &[Go("m")], TIMELINE),
             row(ShowTab(Tab::Hits), "Show the hits", &[Go("h")], TIMELINE),
             row(

@@ -12,6 +12,8 @@ pub enum Tab {
     Findings,
     /// The critical path of the run. It is drawn through the timeline as long as the tab is open.
     Path,
+    /// Who waited for whom. The waits are drawn in the timeline as long as the tab is open.
+    Waits,
     /// The marked span.
     Selection,
     /// Hits of the search.
@@ -56,7 +58,7 @@ pub struct PanelRow {
 }
 
 /// All tabs, in the order of their panels.
-pub const PANELS: [PanelRow; 7] = [
+pub const PANELS: [PanelRow; 8] = [
     PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: PanelSide::Dock },
     PanelRow {
         tab: Tab::Findings,
@@ -66,6 +68,7 @@ pub const PANELS: [PanelRow; 7] = [
         side: PanelSide::Drawer,
     },
     PanelRow { tab: Tab::Path, name: "path", title: "Critical path", letter: "c", side: PanelSide::Drawer },
+    PanelRow { tab: Tab::Waits, name: "waits", title: "Waits", letter: "a", side: PanelSide::Drawer },
     PanelRow {
         tab: Tab::Selection,
         name: "selection",
@@ -83,13 +86,13 @@ impl Tab {
     /// Returns true if a user goes from slice to slice in the tab.
     #[must_use]
     pub fn leads_to_slices(self) -> bool {
-        matches!(self, Self::Findings | Self::Path | Self::Hits | Self::Plots)
+        matches!(self, Self::Findings | Self::Path | Self::Waits | Self::Hits | Self::Plots)
     }
 
     /// Returns true if the tab is about the run as a whole, whichever slice is selected.
     #[must_use]
     pub fn is_about_run(self) -> bool {
-        matches!(self, Self::Findings | Self::Path)
+        matches!(self, Self::Findings | Self::Path | Self::Waits)
     }
 
     /// Its row of the table.
@@ -217,7 +220,8 @@ mod tests {
     fn a_narrow_window_has_all_tabs_in_the_drawer() {
         let tabs = |width_px, side| Arrangement::of(width_px).tabs(side).collect::<Vec<_>>();
         assert_eq!(tabs(1_281.0, PanelSide::Dock), [Tab::Details]);
-        let drawer = [Tab::Findings, Tab::Path, Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots];
+        let drawer =
+            [Tab::Findings, Tab::Path, Tab::Waits, Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots];
         assert_eq!(tabs(1_281.0, PanelSide::Drawer), drawer);
         assert_eq!(tabs(1_280.0, PanelSide::Dock), []);
         assert_eq!(tabs(1_280.0, PanelSide::Drawer), PANELS.map(|row| row.tab));

@@ -26,11 +26,14 @@ pub enum PanelTable {
     Warnings,
     /// Parts of the critical path.
     Path,
+    /// Sums of waits.
+    Waits,
 }
 
 impl PanelTable {
     /// All tables.
-    pub const ALL: [Self; 5] = [Self::Names, Self::Tracks, Self::Arrivals, Self::Warnings, Self::Path];
+    pub const ALL: [Self; 6] =
+        [Self::Names, Self::Tracks, Self::Arrivals, Self::Warnings, Self::Path, Self::Waits];
 
     /// The order as long as the user chooses none. `None` is the order in which the rows came.
     #[must_use]
@@ -39,7 +42,7 @@ impl PanelTable {
         match self {
             Self::Names => largest(SELF),
             Self::Arrivals => largest(ARRIVAL),
-            Self::Tracks | Self::Warnings | Self::Path => None,
+            Self::Tracks | Self::Warnings | Self::Path | Self::Waits => None,
         }
     }
 
@@ -51,6 +54,7 @@ impl PanelTable {
             Self::Arrivals => "sort_arrivals",
             Self::Warnings => "sort_warnings",
             Self::Path => "sort_path",
+            Self::Waits => "sort_waits",
         }
     }
 }

@@ -249,8 +249,8 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         tracing::warn!("{error}");
         Notes::default()
     });
-    let RunAnswers { findings, path } = RunAnswers::of(of, own.is_some(), work.cancel)?;
-    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, path, ranks })
+    let RunAnswers { findings, path, waits } = RunAnswers::of(of, own.is_some(), work.cancel)?;
+    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, path, waits, ranks })
 }
 
 /// The data of a rank beside its segment. `later` are warnings that arose after it was written.

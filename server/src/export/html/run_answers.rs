@@ -1,6 +1,7 @@
 //! The answers of a file about the run as a whole. The file has no graph to find them in.
 
 use nprof_engine::exec::Cancel;
+use nprof_engine::wire::bundle::BundledWaits;
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
@@ -17,11 +18,14 @@ const PART: &str =
 const NOT_COMPARED: &str = "the ranks of this profile are not compared, so nobody can tell what is wrong";
 /// Most parts of the path: more than a picture of the whole run shows.
 const MOST_PARTS: usize = 2_000;
+/// Most single waits of a rank.
+const MOST_WAITS: usize = 500;
 
 /// Answers about a run, or the reason why there are none.
 pub(super) struct RunAnswers {
     pub(super) findings: Result<Findings, Refusal>,
     pub(super) path: Result<RunPath, Refusal>,
+    pub(super) waits: Result<Vec<BundledWaits>, Refusal>,
 }
 
 impl RunAnswers {
@@ -45,20 +49,20 @@ impl RunAnswers {
         Ok(found.unwrap_or_else(|error| {
             tracing::warn!("the export has no findings: {error}");
             let refusal = error.refusal();
-            Self { findings: Err(refusal.clone()), path: Err(refusal) }
+            Self { findings: Err(refusal.clone()), path: Err(refusal.clone()), waits: Err(refusal) }
         }))
     }
 
     fn found(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
         let graph = KeptGraph::of(of.profile, cancel)?;
         let findings = findings::message_of(of.profile, graph.replayable(), cancel)?;
-        Ok(Self { findings: Ok(findings), path: graph.critical_path(None, MOST_PARTS, cancel) })
+        let path = graph.critical_path(None, MOST_PARTS, cancel);
+        let waits = graph.waits_of_each(of.profile, MOST_WAITS, cancel);
+        Ok(Self { findings: Ok(findings), path, waits })
     }
 
     fn unknown(reason: &str) -> Self {
-        Self {
-            findings: Ok(Findings::unknown(reason)),
-            path: Err(Refusal::new(RefusalKind::NotFound, reason)),
-        }
+        let refusal = Refusal::new(RefusalKind::NotFound, reason);
+        Self { findings: Ok(Findings::unknown(reason)), path: Err(refusal.clone()), waits: Err(refusal) }
     }
 }

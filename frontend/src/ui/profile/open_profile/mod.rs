@@ -5,6 +5,7 @@ mod profile_source;
 mod rank_details;
 mod rank_times;
 mod run_path;
+mod run_waits;
 mod shown_tracks;
 mod straggler;
 mod what_if;
@@ -35,7 +36,8 @@ use profile_source::{
 };
 use rank_details::RankDetails;
 use rank_times::RankTimes;
-use run_path::RunPathAnswers;
+use run_path::{RunOfPage, RunPathAnswers};
+use run_waits::RunWaitsAnswers;
 use shown_tracks::{content_of, offers_of, tracks_of};
 
 /// An answer, or `None` while it is missing.
@@ -95,6 +97,8 @@ pub struct Opened {
     pub times: Times,
     /// The critical path, as long as its tab is open.
     pub path: RunPathAnswers,
+    /// The waits, as long as their tab is open.
+    pub waits: RunWaitsAnswers,
     ranks: RankDetails,
     content: Memo<SheetContent>,
     of: ProfileSource,
@@ -146,7 +150,7 @@ impl Opened {
         let slice = slice_resource(of, current_source, view, attempt);
         keep_choice(address, current_source, view);
         let times = times(profiles, rank, view, timebase);
-        let path = RunPathAnswers::new(of, view, profiles, current_source, times);
+        let run = RunOfPage::new(view, profiles, current_source, times);
         Self {
             session: Session {
                 view,
@@ -160,7 +164,8 @@ impl Opened {
             current: Current { source: current_source, rank, slice, shown },
             tracks: tracks_of(ranks, shown, content, of, rank_times, offers_of(info)),
             times,
-            path,
+            path: RunPathAnswers::new(of, run),
+            waits: RunWaitsAnswers::new(of, run, current_source),
             ranks,
             content,
             of,

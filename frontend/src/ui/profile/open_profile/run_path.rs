@@ -19,6 +19,46 @@ use crate::view::{Tab, View};
 /// The position of a profile, and a span of its run; `None` is all of it.
 type PathSpan = (u8, Option<Interval>);
 
+/// The run of the current rank's profile, as the page shows it.
+#[derive(Clone, Copy)]
+pub struct RunOfPage {
+    /// Position of the profile.
+    profile: Memo<u8>,
+    /// The times of the run on the page.
+    pub times: Memo<RunTimes>,
+    /// The window.
+    pub window: Memo<Interval>,
+    view: Memo<View>,
+    profiles: Memo<ProfilesAnswer>,
+}
+
+impl RunOfPage {
+    /// The run of the current rank's profile.
+    #[must_use]
+    pub fn new(
+        view: Memo<View>,
+        profiles: Memo<ProfilesAnswer>,
+        current: Memo<Option<SourceId>>,
+        shown: Times,
+    ) -> Self {
+        let profile = Memo::new(move |_| current.get().map_or(0, |source| source.profile));
+        let times = Memo::new(move |_| {
+            let base = view.with(|view| view.timebase);
+            known(profiles, |profiles| RunTimes::of(profiles, profile.get(), base)).unwrap_or_default()
+        });
+        let window = Memo::new(move |_| view.with(|view| view.window_in(shown.reach.get())));
+        Self { profile, times, window, view, profiles }
+    }
+
+    /// Whether a tab is open and the profiles are known.
+    pub(super) fn is_shown(self, tab: Tab) -> Memo<bool> {
+        Memo::new(move |_| {
+            let is_known = self.profiles.with(|answer| matches!(answer, Some(Ok(_))));
+            is_known && self.view.with(|view| view.shows(tab))
+        })
+    }
+}
+
 /// The critical path.
 #[derive(Clone, Copy)]
 pub struct RunPathAnswers {
@@ -32,25 +72,11 @@ pub struct RunPathAnswers {
 impl RunPathAnswers {
     /// Asks whenever the tab is open.
     #[must_use]
-    pub fn new(
-        of: ProfileSource,
-        view: Memo<View>,
-        profiles: Memo<ProfilesAnswer>,
-        current: Memo<Option<SourceId>>,
-        shown: Times,
-    ) -> Self {
-        let profile = Memo::new(move |_| current.get().map_or(0, |source| source.profile));
-        let times = Memo::new(move |_| {
-            let base = view.with(|view| view.timebase);
-            known(profiles, |profiles| RunTimes::of(profiles, profile.get(), base)).unwrap_or_default()
-        });
-        let is_shown = Memo::new(move |_| {
-            let is_known = profiles.with(|answer| matches!(answer, Some(Ok(_))));
-            is_known && view.with(|view| view.shows(Tab::Path))
-        });
+    pub fn new(of: ProfileSource, run: RunOfPage) -> Self {
+        let (is_shown, times) = (run.is_shown(Tab::Path), run.times);
         let question = Memo::new(move |_| {
-            let window = view.with(|view| view.window_in(shown.reach.get()));
-            is_shown.get().then(|| (profile.get(), times.with(|times| span_of_run(times, window))))
+            let window = run.window.get();
+            is_shown.get().then(|| (run.profile.get(), times.with(|times| span_of_run(times, window))))
         });
         let asked = QuestionAnswers::new(question, move |(profile, span): PathSpan, cancel| async move {
             let name = of.names.with_value(|names| names.at(profile).unwrap_or_default().to_owned());

@@ -11,6 +11,7 @@ use super::path::PathPanel;
 use super::search_panel::SearchPanel;
 use super::selection::Selection;
 use super::state::Panels;
+use super::waits::WaitsPanel;
 use super::warnings::Warnings;
 use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::profile::plots::Plots;
@@ -40,6 +41,7 @@ fn content(panels: Panels, tab: Tab) -> AnyView {
         Tab::Details => view! { <Details opened /> }.into_any(),
         Tab::Findings => view! { <FindingsPanel opened /> }.into_any(),
         Tab::Path => view! { <PathPanel opened /> }.into_any(),
+        Tab::Waits => view! { <WaitsPanel opened /> }.into_any(),
         Tab::Selection => view! { <Selection opened /> }.into_any(),
         Tab::Hits => {
             // Beside a dock, the details have a place of their own.

@@ -1,5 +1,5 @@
-//! The panels of the dock and the drawer: details, findings, the critical path, statistics, hits of
-//! the search, warnings, plots.
+//! The panels of the dock and the drawer: details, findings, the critical path, waits, statistics,
+//! hits of the search, warnings, plots.
 
 pub mod comparison;
 pub mod counter_lines;
@@ -25,6 +25,8 @@ mod search_panel;
 mod selection;
 #[cfg(feature = "browser")]
 mod state;
+#[cfg(feature = "browser")]
+mod waits;
 #[cfg(feature = "browser")]
 mod warnings;
 #[cfg(feature = "browser")]

@@ -66,7 +66,7 @@ impl Panels {
         let is_present = |tab: &Tab| match tab {
             Tab::Warnings => has_warnings(self.opened),
             Tab::Plots => has_plots(self.opened),
-            Tab::Details | Tab::Findings | Tab::Path | Tab::Selection | Tab::Hits => true,
+            Tab::Details | Tab::Findings | Tab::Path | Tab::Waits | Tab::Selection | Tab::Hits => true,
         };
         self.arrangement().tabs(side).filter(is_present).collect()
     }

@@ -1,0 +1,175 @@
+//! Each wait of a rank, one after the other.
+
+use std::ops::Range;
+
+use super::super::edge::{EdgeKind, GraphEdge};
+use super::super::graph::MeetingCall;
+use super::super::walk::{JobEdges, WalkPlace};
+use super::WaitKind;
+use super::party::{Party, RankParties};
+use crate::base::Result;
+use crate::exec::Cancel;
+use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
+use crate::model::{MachineSide, NodePoint, StatedEdge};
+
+/// A wait.
+#[derive(Debug, Clone)]
+pub(super) struct Wait {
+    pub(super) waiter: Party,
+    pub(super) awaited: Option<Party>,
+    pub(super) kind: WaitKind,
+    /// Position of the node that waited.
+    pub(super) node: u32,
+    /// Position of the awaited node of the same rank, if it is known.
+    pub(super) awaited_node: Option<u32>,
+    /// Position of the awaited semaphore.
+    pub(super) semaphore: Option<u32>,
+    /// Whether it is a part of the node's time, rather than before it.
+    pub(super) is_within: bool,
+    /// The place from which a walk leads back along what ran meanwhile.
+    pub(super) place: Option<WalkPlace>,
+    /// The time waited.
+    pub(super) time_ps: Range<i64>,
+}
+
+/// Passes each wait of a rank to `take`, in no order. Returns the idle time of its
+/// queues for which nothing is known, in picoseconds.
+pub(super) fn each_wait(
+    edges: &JobEdges<'_>,
+    parties: &RankParties<'_>,
+    cancel: Cancel<'_>,
+    take: &mut dyn FnMut(Wait),
+) -> Result<i64> {
+    let (graph, at) = (parties.graph, parties.rank);
+    let mut waits = RankWaits { edges, parties, take, rest_ps: 0 };
+    // The end of each party's work so far.
+    let mut ended: Vec<Option<i64>> = vec![None; graph.work.queues.len()];
+    for (node, of) in (0_u32..).zip(&graph.work.nodes) {
+        cancel.check()?;
+        let class = graph.classes[of.class as usize];
+        let party = parties.queue_of(node) as usize;
+        if class.side == MachineSide::Device && graph.is_recorded(of) {
+            waits.before(node, ended[party]);
+            if let Some(call) = edges.call(at, node) {
+                waits.in_call(call);
+            } else if class.waits && edges.ranks[at as usize].end(node).is_none() {
+                waits.rest(of.duration_ps);
+            }
+            waits.unknown_author(node);
+        }
+        ended[party] = ended[party].max(Some(of.end_ps()));
+    }
+    for (node, edge) in &edges.ranks[at as usize].ends {
+        let start_ps = graph.work.nodes[*node as usize].start_ps;
+        if let Some(kind) = WaitKind::of(edge.kind) {
+            waits.within(*node, kind, edge, start_ps..edge.free_ps);
+        }
+    }
+    Ok(waits.rest_ps)
+}
+
+/// The edge up to the change that it states.
+fn edge_of(stated: &StatedEdge) -> GraphEdge {
+    GraphEdge { from: stated.from, kind: EdgeKind::of(stated.reason), free_ps: stated.met_ps }
+}
+
+struct RankWaits<'e, 'g, 't> {
+    edges: &'e JobEdges<'g>,
+    parties: &'e RankParties<'g>,
+    take: &'t mut dyn FnMut(Wait),
+    rest_ps: i64,
+}
+
+impl<'g> RankWaits<'_, 'g, '_> {
+    /// The wait of a node at one of its ends, up to when an edge lets it go on.
+    fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> Wait {
+        let mut stated = self.parties.graph.stated.to(node, at).filter(|stated| stated.from == edge.from);
+        let semaphore = stated.find_map(|stated| Some(stated.semaphore).filter(|of| *of != NO_SEMAPHORE));
+        let awaited_node = Some(edge.from).filter(|from| *from != NOBODY);
+        let place = |from| WalkPlace { rank: self.parties.rank, node: from, time_ps: edge.free_ps };
+        Wait {
+            waiter: self.parties.of_node(node),
+            awaited: awaited_node.map(|from| self.parties.of_node(from)),
+            kind,
+            node,
+            awaited_node,
+            semaphore,
+            is_within: at == NodePoint::End,
+            place: awaited_node.map(place),
+            time_ps: edge.free_ps..edge.free_ps,
+        }
+    }
+
+    /// Finds the waits before a node: those that the recording measured, and the idle time of its
+    /// queue since the end of its work before.
+    fn before(&mut self, node: u32, ended_ps: Option<i64>) {
+        let start_ps = self.parties.graph.work.nodes[node as usize].start_ps;
+        let idle = ended_ps.map_or(start_ps, |ended_ps| ended_ps.min(start_ps))..start_ps;
+        let edge = self.edges.ranks[self.parties.rank as usize].starts[node as usize];
+        if let Some((stated, since_ps)) = self.measured(node) {
+            let edge = edge_of(stated);
+            let waited = since_ps..stated.met_ps.max(since_ps);
+            // The queue can wait while it still works on what came before.
+            let covered_ps = idle.end.min(waited.end).saturating_sub(idle.start.max(waited.start)).max(0);
+            self.rest(idle.end.saturating_sub(idle.start).saturating_sub(covered_ps));
+            if let Some(kind) = WaitKind::of(edge.kind) {
+                let wait = self.of_edge(node, NodePoint::Start, kind, &edge);
+                (self.take)(Wait { time_ps: waited, ..wait });
+            }
+            return;
+        }
+        let Some((edge, kind)) = edge.and_then(|edge| Some((edge, WaitKind::of(edge.kind)?))) else {
+            self.rest(idle.end.saturating_sub(idle.start));
+            return;
+        };
+        let free_ps = edge.free_ps.min(start_ps);
+        self.rest(start_ps.saturating_sub(free_ps.max(idle.start)));
+        let wait = self.of_edge(node, NodePoint::Start, kind, &GraphEdge { free_ps, ..edge });
+        (self.take)(Wait { time_ps: idle.start..free_ps, ..wait });
+    }
+
+    /// The wait before a node that the recording measured, with its begin.
+    fn measured(&self, node: u32) -> Option<(&'g StatedEdge, i64)> {
+        let stated = self.parties.graph.stated.to(node, NodePoint::Start);
+        let measured = stated.filter_map(|edge| Some((edge, edge.since_ps?)));
+        measured.max_by_key(|(edge, _)| edge.met_ps)
+    }
+
+    /// Finds the wait of the end of a node for a change whose author is not known.
+    fn unknown_author(&mut self, node: u32) {
+        let start_ps = self.parties.graph.work.nodes[node as usize].start_ps;
+        let stated = self.parties.graph.stated.to(node, NodePoint::End).filter(|edge| edge.from == NOBODY);
+        for edge in stated.map(edge_of) {
+            if let Some(kind) = WaitKind::of(edge.kind) {
+                self.within(node, kind, &edge, start_ps..edge.free_ps);
+            }
+        }
+    }
+
+    /// Adds a wait of the end of a node.
+    fn within(&mut self, node: u32, kind: WaitKind, edge: &GraphEdge, time_ps: Range<i64>) {
+        let wait = self.of_edge(node, NodePoint::End, kind, edge);
+        (self.take)(Wait { time_ps, ..wait });
+    }
+
+    fn rest(&mut self, ps: i64) {
+        self.rest_ps = self.rest_ps.saturating_add(ps.max(0));
+    }
+
+    /// Finds the time that a call waited for another rank.
+    fn in_call(&mut self, call: &MeetingCall) {
+        let Some(awaited) = self.edges.awaited(self.parties.rank, call) else { return };
+        let since_ps = self.parties.graph.work.nodes[call.node as usize].start_ps;
+        (self.take)(Wait {
+            waiter: self.parties.of_node(call.node),
+            awaited: Some(Party::Rank(awaited.rank)),
+            kind: WaitKind::Operation,
+            node: call.node,
+            awaited_node: None,
+            semaphore: None,
+            is_within: true,
+            place: Some(WalkPlace { rank: awaited.rank, node: awaited.node, time_ps: awaited.start_ps }),
+            time_ps: since_ps..awaited.start_ps,
+        });
+    }
+}
