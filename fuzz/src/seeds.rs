@@ -19,7 +19,7 @@ use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::insight::finding::{Coverage, Judgement, RULES, RuleVerdict};
+use nprof_engine::insight::finding::{Coverage, FindingRule, Judgement, RULES, RuleVerdict};
 use nprof_engine::makers::neuron::Engine;
 use nprof_engine::model::Sink;
 use nprof_engine::rank::RankView;
@@ -283,9 +283,16 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
     let summary = Err(Refusal::new(RefusalKind::Damaged, "no metrics".to_owned()));
     let names = vec![NameSlot { kind: "matmul".to_owned(), slot: 2 }];
     let ranks = vec![BundledRank { warnings: Vec::new(), summary }];
-    let verdicts = RULES.iter().map(|rule| RuleVerdict { rule: rule.name, verdict: Judgement::Nothing });
-    let verdicts: Vec<RuleVerdict> = verdicts.collect();
+    let verdict = |rule: &FindingRule| RuleVerdict { rule: rule.name, verdict: Judgement::Nothing };
+    let verdicts: Vec<RuleVerdict> = RULES.iter().map(verdict).collect();
     let findings = Ok(Findings::of(&verdicts, 5, &Coverage::default()));
+    let (notes, path, waits) = (Notes::default(), Ok(path()), Ok(vec![waits()]));
+    let bundle = Bundle { profile, names, ranks, notes, findings, path, waits };
+    Ok(vec![postcard::to_allocvec(&bundle)?])
+}
+
+/// A critical path of one part.
+fn path() -> RunPath {
     let part = PathEntry {
         rank: 0,
         track: 2,
@@ -298,7 +305,7 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         end_ps: 5,
         count: 1,
     };
-    let path = RunPath {
+    RunPath {
         answer: "the run takes 5 ps".to_owned(),
         start_ps: 0,
         length_ps: 5,
@@ -307,10 +314,7 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         by_name: Vec::new(),
         names: 1,
         parts: vec![part],
-    };
-    let (notes, path, waits) = (Notes::default(), Ok(path), Ok(vec![waits()]));
-    let bundle = Bundle { profile, names, ranks, notes, findings, path, waits };
-    Ok(vec![postcard::to_allocvec(&bundle)?])
+    }
 }
 
 /// The waits of a rank, with all keys.

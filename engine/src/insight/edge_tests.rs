@@ -137,10 +137,7 @@ fn a_wait_without_an_author_is_one_for_nobody() {
     };
     let rows = waits(&JobEdges::of(&job_with(&slices, &[wait]), Work::IN_PLACE).unwrap(), 0, Cancel::NEVER);
     let rows = rows.unwrap();
-    assert_eq!(
-        (rows[0].kind, rows[0].awaited.clone(), rows[0].wait_ps / US),
-        (WaitKind::Semaphore, None, 45)
-    );
+    assert_eq!((rows[0].kind, rows[0].awaited, rows[0].wait_ps / US), (WaitKind::Semaphore, None, 45));
     assert_eq!(rows[1].wait_ps / US, 5, "the rest of the idle time");
 }
 

@@ -3,15 +3,27 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A pattern of names: a part of a name, or a whole name with `*` for any text.
+/// A pattern of names: a part of a name, a whole name with `*` for any text, or a whole name in
+/// quotation marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameGlob(String);
 
 impl NameGlob {
-    /// The pattern of this part of names. A `*` in a name stands for itself, too, as for any text.
+    /// The shortest pattern that fits this name and none of the others.
     #[must_use]
-    pub fn whole(name: &str) -> Self {
-        Self(name.to_owned())
+    pub fn only<'a>(name: &str, others: impl IntoIterator<Item = &'a str>) -> Self {
+        let plain = Self(name.to_owned());
+        let is_plain = plain.exact().is_none() && !name.contains('*');
+        let mut others = others.into_iter().filter(|other| *other != name);
+        match is_plain && !others.any(|other| plain.fits_any_case(other)) {
+            true => plain,
+            false => Self(format!("\"{name}\"")),
+        }
+    }
+
+    /// The name between quotation marks.
+    fn exact(&self) -> Option<&str> {
+        self.0.strip_prefix('"')?.strip_suffix('"')
     }
 
     /// Whether a name fits, no matter its capital letters.
@@ -23,6 +35,9 @@ impl NameGlob {
     /// Whether a name fits.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
+        if let Some(exact) = self.exact() {
+            return name == exact;
+        }
         let mut parts = self.0.split('*');
         let first = parts.next().unwrap_or_default();
         let Some(last) = parts.next_back() else { return name.contains(first) };
@@ -215,6 +230,7 @@ mod tests {
             "engine:Vector=0.5",
             "dma:qSyncIO0=0.5",
             "layer:layers.0/*=0.25",
+            "kernel:\"add\"=0.5",
             "bandwidth=2",
         ] {
             assert_eq!(text.parse::<Edit>().map(|edit| edit.to_string()), Ok(text.to_owned()));
@@ -245,6 +261,17 @@ mod tests {
     }
 
     #[test]
+    fn the_pattern_of_a_name_fits_no_other_name() {
+        let names = ["add", "add_tail", "void Add", "a*b", "\"quoted\"", "mul"];
+        for name in names {
+            let pattern = NameGlob::only(name, names);
+            let fitting: Vec<&str> = names.into_iter().filter(|other| pattern.fits(other)).collect();
+            assert_eq!(fitting, [name], "{pattern:?}");
+        }
+        assert_eq!(NameGlob::only("mul", names), NameGlob("mul".to_owned()));
+    }
+
+    #[test]
     fn names_fit_by_a_part_or_as_a_whole() {
         for (pattern, name, fits) in [
             ("gemm", "void gemm_bf16()", true),
@@ -253,6 +280,11 @@ mod tests {
             ("a*b*c", "a1b2c", true),
             ("a*b*c", "acb", false),
             ("ab*ba", "aba", false),
+            ("\"gemm\"", "gemm", true),
+            ("\"gemm\"", "gemm_bf16", false),
+            ("\"a*b\"", "a*b", true),
+            ("\"a*b\"", "a1b", false),
+            ("\"", "a\"b", true),
         ] {
             assert_eq!(NameGlob(pattern.to_owned()).fits(name), fits, "{pattern} {name}");
         }

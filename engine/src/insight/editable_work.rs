@@ -2,7 +2,7 @@
 
 use super::edit::{NameGlob, Subject};
 use super::graph::JobGraph;
-use super::names::ClassName;
+use super::names::{ClassName, all_names};
 use crate::analysis::Job;
 use crate::model::{MachineSide, RankWork, WorkClass};
 
@@ -19,7 +19,7 @@ pub fn subjects_of(graph: &JobGraph, job: &Job, rank: u32, row: u32) -> Vec<Subj
                 let kind = job.signatures[signature as usize].kind;
                 subjects.push(Subject::Transfer(kind.name().to_owned()));
             }
-            None => subjects.extend(of_class(&of.work, node.class)),
+            None => subjects.extend(of_class(graph, &of.work, node.class)),
         }
     }
     if graph.ranks.len() > 1 {
@@ -29,20 +29,20 @@ pub fn subjects_of(graph: &JobGraph, job: &Job, rank: u32, row: u32) -> Vec<Subj
 }
 
 /// The name, layer, engine and queue of work of a device.
-fn of_class(work: &RankWork, class: u32) -> impl Iterator<Item = Subject> {
+fn of_class(graph: &JobGraph, work: &RankWork, class: u32) -> impl Iterator<Item = Subject> {
     let WorkClass { queue, name, .. } = work.classes[class as usize];
     let on_device = work.queues[queue as usize].side == MachineSide::Device;
-    let named = |of: ClassName| of.of(work, class as usize);
     [
-        (work.name(name), Subject::Kernel as fn(NameGlob) -> Subject),
-        (named(ClassName::Layer), Subject::Layer),
-        (named(ClassName::Engine), Subject::Engine),
-        (named(ClassName::DmaQueue), Subject::DmaQueue),
+        (None, Subject::Kernel as fn(NameGlob) -> Subject),
+        (Some(ClassName::Layer), Subject::Layer),
+        (Some(ClassName::Engine), Subject::Engine),
+        (Some(ClassName::DmaQueue), Subject::DmaQueue),
     ]
     .into_iter()
-    .filter_map(move |(name, subject)| {
-        let name = name.filter(|name| on_device && is_writable(name))?;
-        Some(subject(NameGlob::whole(name)))
+    .filter_map(move |(of, subject)| {
+        let own = of.map_or_else(|| work.name(name), |of| of.of(work, class as usize));
+        let own = own.filter(|name| on_device && is_writable(name))?;
+        Some(subject(NameGlob::only(own, all_names(graph, of))))
     })
 }
 

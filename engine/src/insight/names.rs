@@ -1,5 +1,7 @@
 //! Names of work.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use super::graph::JobGraph;
@@ -28,6 +30,22 @@ impl ClassName {
         };
         (is_of && queue.side == MachineSide::Device).then(|| work.party(class.queue))
     }
+}
+
+/// All names of work of devices, engines, queues or layers of a job, without an order.
+pub(super) fn all_names(graph: &JobGraph, of: Option<ClassName>) -> BTreeSet<&str> {
+    let names = graph.ranks.iter().flat_map(|rank| {
+        let work = &rank.work;
+        (0..work.classes.len()).filter_map(move |class| match of {
+            Some(of) => of.of(work, class),
+            None => {
+                let queue = work.classes[class].queue as usize;
+                let on_device = work.queues[queue].side == MachineSide::Device;
+                work.name(work.classes[class].name).filter(|_| on_device)
+            }
+        })
+    });
+    names.collect()
 }
 
 /// The names of work of devices, without the calls of operations, by the time that they take over

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::edit::{Change, Edit, NameGlob, Subject};
 use super::graph::JobGraph;
 use super::median_rank::MedianRank;
-use super::names::{ClassName, longest_names, longest_of};
+use super::names::{ClassName, all_names, longest_names, longest_of};
 use super::prediction::{Prediction, Predictions};
 use super::scenario::Scenario;
 use crate::analysis::Job;
@@ -59,15 +59,17 @@ pub fn sweep(graph: &JobGraph, job: &Job, work: Work<'_>) -> Result<Vec<SweptEdi
 
 fn edits(graph: &JobGraph, job: &Job) -> Vec<Edit> {
     let faster = |subject| Edit { subject, change: Change::Factor(TWICE_AS_FAST) };
-    let names = longest_names(graph).into_iter().take(MOST_NAMES);
-    let mut edits: Vec<Edit> = names.map(|name| faster(Subject::Kernel(NameGlob::whole(name)))).collect();
+    let mut edits = Vec::new();
     for (of, subject) in [
-        (ClassName::Engine, Subject::Engine as fn(NameGlob) -> Subject),
-        (ClassName::DmaQueue, Subject::DmaQueue),
-        (ClassName::Layer, Subject::Layer),
+        (None, Subject::Kernel as fn(NameGlob) -> Subject),
+        (Some(ClassName::Engine), Subject::Engine),
+        (Some(ClassName::DmaQueue), Subject::DmaQueue),
+        (Some(ClassName::Layer), Subject::Layer),
     ] {
-        let names = longest_of(graph, of).into_iter().take(MOST_NAMES);
-        edits.extend(names.map(|name| faster(subject(NameGlob::whole(name)))));
+        let all = all_names(graph, of);
+        let longest = of.map_or_else(|| longest_names(graph), |of| longest_of(graph, of));
+        let pattern = |name| NameGlob::only(name, all.iter().copied());
+        edits.extend(longest.into_iter().take(MOST_NAMES).map(|name| faster(subject(pattern(name)))));
     }
     let mut kinds: Vec<&str> = job.signatures.iter().map(|signature| signature.kind.name()).collect();
     kinds.sort_unstable();

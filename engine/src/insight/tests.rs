@@ -27,7 +27,8 @@ pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
     let mut launch = NO_LAUNCH;
     for (row, &Drawn(number, name, start, end)) in (0..).zip(slices) {
         let side = if number == 9 { MachineSide::Host } else { MachineSide::Device };
-        let identity = Identity { number: Some(number), ..Identity::of(Role::Kernels) };
+        let role = if side == MachineSide::Host { Role::HostThread } else { Role::Kernels };
+        let identity = Identity { number: Some(number), ..Identity::of(role) };
         let queue = WorkQueue { track: TrackId(number), lane: 0, identity, side };
         let place = work.queues.iter().position(|one| *one == queue);
         let queue = place.unwrap_or_else(|| {
@@ -226,7 +227,7 @@ fn waits_name_whom_they_were_for_and_who_ran_meanwhile() {
     let of = job_of(&[&early, &late]);
     let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
     let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
-    let short = |row: &WaitRow| (row.awaited.clone(), row.kind, row.wait_ps / US, row.root.clone());
+    let short = |row: &WaitRow| (row.awaited, row.kind, row.wait_ps / US, row.root);
     let queue = |queue| Some(Party::Queue { rank: 0, queue });
     assert_eq!(
         rows.iter().map(short).collect::<Vec<_>>(),

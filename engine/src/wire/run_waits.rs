@@ -12,7 +12,7 @@ use crate::base::time::short_duration;
 use crate::insight::finding::Place;
 use crate::insight::wait::sentence::wait_sentence;
 use crate::insight::wait::sight::SeenWait;
-use crate::insight::wait::{Party, RankWaits, WaitRow};
+use crate::insight::wait::{Party, WaitRow, WaitsOfRank};
 use crate::insight::{JobGraph, RankGraph};
 use crate::model::WaitCounts;
 
@@ -127,8 +127,8 @@ pub struct WaitSpan {
 impl RunWaits {
     /// The message about the waits of some ranks, with at most `most` rows.
     #[must_use]
-    pub fn of(graph: &JobGraph, found: &[RankWaits], most: usize) -> Self {
-        let spans = |of: &RankWaits| {
+    pub fn of(graph: &JobGraph, found: &[WaitsOfRank], most: usize) -> Self {
+        let spans = |of: &WaitsOfRank| {
             let rank = &graph.ranks[of.at as usize];
             of.sight.waits.iter().map(|wait| WaitSpan::of(graph, rank, wait)).collect::<Vec<_>>()
         };
@@ -152,8 +152,8 @@ impl RunWaits {
 impl WaitTable {
     /// The rows of some ranks, at most `most`.
     #[must_use]
-    pub fn of(graph: &JobGraph, found: &[RankWaits], most: usize) -> Self {
-        let of_rank = |of: &RankWaits| graph.ranks[of.at as usize].rank;
+    pub fn of(graph: &JobGraph, found: &[WaitsOfRank], most: usize) -> Self {
+        let of_rank = |of: &WaitsOfRank| graph.ranks[of.at as usize].rank;
         let mut rows: Vec<(u32, WaitRow)> =
             found.iter().flat_map(|of| of.rows.iter().map(|row| (of_rank(of), *row))).collect();
         rows.sort_by_key(|(_, row)| (row.waiter.is_none(), Reverse(row.wait_ps)));

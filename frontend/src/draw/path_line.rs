@@ -12,6 +12,8 @@ use crate::view::source_id::SourceId;
 
 /// Distance of the line from the lower edge of a slice, in CSS pixels.
 const INSET_PX: f64 = 2.0;
+/// Half of the height of a tag, with a margin, in CSS pixels.
+const TAG_HALF_PX: f64 = 10.0;
 /// Least time of another rank that has a tag, in CSS pixels.
 const TAG_PX: f64 = 64.0;
 
@@ -49,7 +51,7 @@ impl PathLine {
             let Some(y) = y_px(camera, &rows, one) else {
                 if away.is_none_or(|of| of.source != one.source) {
                     line.tag(camera, away.take());
-                    let y = last.map_or(camera.area.top_px, |(_, y)| y);
+                    let y = last.map_or(camera.area.top_px, |(_, y)| y).max(camera.area.top_px + TAG_HALF_PX);
                     away = Some(HiddenStretch { source: one.source, left, right, y });
                 }
                 if let Some(of) = &mut away {

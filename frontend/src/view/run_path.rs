@@ -52,9 +52,9 @@ fn shown(part: &PathEntry, times: &RunTimes) -> Interval {
 /// Key of the column of names.
 pub const NAME: &str = "name";
 
-/// Parts of a path as a table. Starts count from that of the run.
+/// Parts of a path as a table. Starts count from `zero_ps`, as on the ruler.
 #[must_use]
-pub fn path_table(path: &RunPath, parts: &[PathEntry]) -> DataTable {
+pub fn path_table(parts: &[PathEntry], times: &RunTimes, zero_ps: i64) -> DataTable {
     let ints = |key: &str, title: &str, unit: &str, doc: &str, of: &dyn Fn(&PathEntry) -> i64| {
         let values = ColumnValues::Ints(parts.iter().map(of).collect());
         TableColumn::new(key, title, unit, values).explained(doc)
@@ -64,8 +64,8 @@ pub fn path_table(path: &RunPath, parts: &[PathEntry]) -> DataTable {
         TableColumn::new(key, title, "", values).explained(doc)
     };
     let columns = vec![
-        ints("start", "Start", "ps", "Time from the start of the run to that of the part.", &|part| {
-            part.start_ps.saturating_sub(path.start_ps)
+        ints("start", "Start", "ps", "Start of the part, as on the ruler.", &|part| {
+            times.shown(Some(part.rank), part.start_ps).saturating_sub(zero_ps)
         }),
         ints("duration", "Duration", "ps", "Its part of the length of the run.", &|part| {
             part.end_ps.saturating_sub(part.start_ps)
@@ -130,13 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_rows_with_times_since_the_start_of_the_run() {
+    fn parts_are_rows_with_the_times_of_the_ruler() {
         let parts = vec![
             part(0, PathKindEntry::Work, 100, 400),
             PathEntry { count: 4, ..part(2, PathKindEntry::Gap, 400, 1_000) },
         ];
-        let path = path(parts);
-        let table = path_table(&path, &path.parts);
+        let table = path_table(&parts, &RunTimes::default(), 100);
         let line =
             |row: u32| table.columns.iter().map(|column| column.text(row)).collect::<Vec<_>>().join(", ");
         let lines: Vec<String> = (0..table.rows).map(line).collect();

@@ -1,15 +1,17 @@
 //! The findings about the run of a profile: answers of the engine's rules about all ranks.
 
-use nprof_engine::base::Error;
+use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::finding::{Coverage, Facts, RuleVerdict, findings};
+use nprof_engine::model::TrackId;
+use nprof_engine::query::slice;
 use nprof_engine::wire::findings::Findings;
 
 use super::graph::{Replayable, too_large};
 use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
-use super::{AnalysisError, on_all_cores};
+use super::{Analysed, AnalysisError, of_segment, on_all_cores};
 use crate::store::Profile;
 
 /// The answers of all rules about the run of a profile.
@@ -67,22 +69,55 @@ impl KeptAnswer for Findings {
 /// The facts, with the steps of the first rank that has some if the operations of the ranks tell
 /// none.
 pub fn facts_of<'g>(
-    profile: &Profile,
+    profile: &'g Profile,
     of: &'g Replayable,
     cancel: Cancel<'g>,
 ) -> Result<Facts<'g>, AnalysisError> {
     let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
     let facts =
         Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, on_all_cores(cancel)).map_err(failed)?;
+    let facts = facts.with_operators(Box::new(move |rank, track, span| {
+        operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
+    }));
     if !facts.lacks_steps() {
         return Ok(facts);
     }
+    let mut reason = None;
     for file in &profile.manifest.ranks {
         for of in regions_of_job(profile, &[file], &of.analysed, cancel)? {
-            if let Ok(steps) = &of.regions.steps {
-                return Ok(facts.with_steps_of(of.rank, steps));
+            match &of.regions.steps {
+                Ok(steps) => return Ok(facts.with_steps_of(of.rank, steps)),
+                Err(no_steps) => reason = reason.or(Some(*no_steps)),
             }
         }
     }
-    Ok(facts)
+    Ok(match reason {
+        Some(reason) => facts.without_steps(reason),
+        None => facts,
+    })
+}
+
+/// A thread of a host.
+#[derive(Debug, Clone, Copy)]
+struct HostThread {
+    rank: u32,
+    track: TrackId,
+}
+
+/// The name of what a thread did in a span of the shared clock. `None` if nothing says it: a
+/// finding is there without it, too.
+fn operator(
+    profile: &Profile,
+    analysed: &Analysed,
+    of: HostThread,
+    span: Interval,
+    cancel: Cancel<'_>,
+) -> Option<String> {
+    let file = profile.manifest.ranks.iter().find(|file| file.rank == of.rank)?;
+    let local = analysed.clock_of(of.rank).to_local_span(span);
+    let found = of_segment(profile, file, |segment| {
+        let slice = slice::within(segment, of.track, local, cancel)?;
+        slice.map(|slice| Ok(segment.text(slice.name())?.to_owned())).transpose()
+    });
+    found.unwrap_or_default()
 }

@@ -59,7 +59,7 @@ impl KeptGraph {
         Ok(RunPath::of(graph, path, span, most))
     }
 
-    /// Who waited for whom, and the single waits within a span.
+    /// The waits of a run: sums, and the single waits within a span.
     pub fn run_waits(
         &self,
         profile: &Profile,

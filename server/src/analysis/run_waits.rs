@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::JobGraph;
 use nprof_engine::insight::wait::sight::WaitSight;
-use nprof_engine::insight::wait::{AskedWaits, RankWaits};
+use nprof_engine::insight::wait::{AskedWaits, WaitsOfRank};
 use nprof_engine::insight::walk::JobEdges;
 use nprof_engine::query::slice;
 use nprof_engine::wire::bundle::BundledWaits;
@@ -25,7 +25,7 @@ pub fn unknown_rank(graph: &JobGraph, ranks: &[u32]) -> Option<String> {
     ranks.iter().find(is_unknown).map(|rank| format!("the profile has no rank {rank}"))
 }
 
-/// Who waited for whom in a run: at most `most` rows, and the single waits that are asked for.
+/// The waits of a run: at most `most` rows, and the single waits that are asked for.
 pub fn run_waits(
     profile: &Profile,
     edges: &JobEdges<'_>,
@@ -61,15 +61,15 @@ fn found(
     edges: &JobEdges<'_>,
     asked: &AskedWaits<'_>,
     cancel: Cancel<'_>,
-) -> Result<Vec<RankWaits>, AnalysisError> {
+) -> Result<Vec<WaitsOfRank>, AnalysisError> {
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
-    RankWaits::of_job(edges, asked, on_all_cores(cancel)).map_err(failed)
+    WaitsOfRank::of_job(edges, asked, on_all_cores(cancel)).map_err(failed)
 }
 
 fn message(
     profile: &Profile,
     graph: &JobGraph,
-    found: &[RankWaits],
+    found: &[WaitsOfRank],
     most: usize,
 ) -> Result<RunWaits, AnalysisError> {
     let mut waits = RunWaits::of(graph, found, most);

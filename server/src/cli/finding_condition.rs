@@ -4,7 +4,7 @@ use std::io::Write;
 use std::str::FromStr;
 
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::finding::{Finding, Judgement, RULES, RuleName, RuleVerdict};
+use nprof_engine::insight::finding::{Finding, Judgement, RULES, RuleName, RuleVerdict, sentence};
 
 use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
@@ -42,9 +42,26 @@ impl FindingCondition {
     }
 
     /// Whether a finding costs more than the limit.
-    fn is_broken_by(&self, one: &Finding, length_ps: i64) -> bool {
-        self.limit.is_none_or(|limit| one.saving.is_some_and(|saving| saving.middle_ps > limit.ps(length_ps)))
+    fn excess(&self, one: &Finding, length_ps: i64) -> LimitExcess {
+        let Some(limit) = self.limit else { return LimitExcess::Certain };
+        let limit_ps = limit.ps(length_ps);
+        match one.saving {
+            Some(saving) if saving.low_ps > limit_ps => LimitExcess::Certain,
+            Some(saving) if saving.high_ps > limit_ps => LimitExcess::Possible { limit_ps },
+            Some(_) | None => LimitExcess::None,
+        }
     }
+}
+
+/// Whether a cost is larger than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LimitExcess {
+    Certain,
+    /// The limit lies within the bracket.
+    Possible {
+        limit_ps: i64,
+    },
+    None,
 }
 
 /// Checks the conditions after the output is complete. A rule that cannot tell does not pass.
@@ -60,8 +77,13 @@ pub(super) fn judge(
             let id = one.rule.rule().id;
             match &one.verdict {
                 Judgement::Found(found) => {
-                    let found = found.iter().filter(|found| condition.is_broken_by(found, length_ps));
-                    broken.extend(found.map(|found| described(id, found)));
+                    found.iter().for_each(|one| match condition.excess(one, length_ps) {
+                        LimitExcess::Certain => broken.push(described(id, one)),
+                        LimitExcess::Possible { limit_ps } => {
+                            undecided.push(undecided_cost(id, one, limit_ps))
+                        }
+                        LimitExcess::None => {}
+                    })
                 }
                 Judgement::CannotTell(missing) => {
                     undecided.push(format!("cannot tell {id}: {}", missing.words()))
@@ -88,9 +110,33 @@ fn described(id: &str, found: &Finding) -> String {
     }
 }
 
+fn undecided_cost(id: &str, found: &Finding, limit_ps: i64) -> String {
+    let between = found.saving.as_ref().map(sentence::between).unwrap_or_default();
+    let limit = short_duration(limit_ps as f64);
+    format!("cannot tell whether {id} costs more than {limit}: it costs {between}: {}", found.text())
+}
+
 #[cfg(test)]
 mod tests {
+    use nprof_engine::insight::Bracket;
+    use nprof_engine::insight::finding::{Place, Severity};
+
     use super::*;
+
+    #[test]
+    fn a_limit_within_the_bracket_is_undecided() {
+        let (rule, severity, place) = (RuleName::LateRank, Severity::High, Place::default());
+        let saving = Some(Bracket::around(20, 30, 40));
+        let found = Finding { rule, severity, place, evidence: Vec::new(), saving };
+        let excess = |limit: &str| limit.parse::<FindingCondition>().unwrap().excess(&found, 100);
+        assert_eq!(excess("any"), LimitExcess::Certain);
+        assert_eq!(excess("any > 19%"), LimitExcess::Certain);
+        assert_eq!(excess("any > 25%"), LimitExcess::Possible { limit_ps: 25 });
+        assert_eq!(excess("any > 35%"), LimitExcess::Possible { limit_ps: 35 });
+        assert_eq!(excess("any > 40%"), LimitExcess::None);
+        let free = Finding { saving: None, ..found };
+        assert_eq!("any > 0%".parse::<FindingCondition>().unwrap().excess(&free, 100), LimitExcess::None);
+    }
 
     #[test]
     fn conditions_name_a_rule_and_a_limit() {

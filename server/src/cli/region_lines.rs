@@ -135,7 +135,10 @@ fn rest(steps: &WorkSteps) -> String {
 fn of_ranks(with: &[(u32, &WorkSteps)], ranks: usize) -> String {
     let counts = || with.iter().map(|(_, steps)| steps.all.len());
     let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    let number = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+    let number = match fewest == most {
+        true => size::counted(most as u64, "iteration"),
+        false => format!("{fewest} to {most} iterations"),
+    };
     let mut medians: Vec<i64> = with.iter().map(|(_, steps)| steps.median_ps).collect();
     medians.sort_unstable();
     let of = if with.len() == ranks {
@@ -148,8 +151,5 @@ fn of_ranks(with: &[(u32, &WorkSteps)], ranks: usize) -> String {
         0 => String::new(),
         all => format!("; {all} slow over all ranks"),
     };
-    format!(
-        "{number} iterations on {of}, {} (median){slow}",
-        short_duration(medians[medians.len() / 2] as f64)
-    )
+    format!("{number} on {of}, {} (median){slow}", short_duration(medians[medians.len() / 2] as f64))
 }

@@ -35,9 +35,10 @@ pub fn lines(of: &Findings, limit: RowLimit, first_ps: i64) -> Vec<String> {
 
 /// A finding: its saving and its text, then the place and, if it is wanted, the advice.
 fn finding_lines(of: &FindingEntry, length_ps: i64, first_ps: i64, with_advice: bool) -> Vec<String> {
-    let cost = of.saved_ps().map_or_else(String::new, |ps| {
-        format!("{:>8} {:>8}", short_duration(ps as f64), of_run(ps, length_ps))
-    });
+    let cost = match of.saved_ps() {
+        Some(ps) => format!("{:>8} {:>8}", short_duration(ps as f64), of_run(ps, length_ps)),
+        None => format!("{:>8} {:>8}", "-", "-"),
+    };
     let indent = " ".repeat(INDENT);
     let first = format!("{cost}{}", " ".repeat(INDENT.saturating_sub(cost.chars().count())));
     let options =

@@ -3,12 +3,15 @@
 
 use crate::analysis::{InstanceReport, Job, Report};
 use crate::base::{Interval, Time};
-use crate::insight::graph::JobGraph;
-use crate::model::MachineSide;
+use crate::insight::graph::{JobGraph, RankGraph};
+use crate::model::{MachineSide, Role};
 
 /// A recording counts as late, or as cut, if it lacks this share of the run. Ranks do not begin
 /// their work in the same moment.
 const LATE: f64 = 0.01;
+/// Launches are missing if more than this share of the work has none: a program starts some work
+/// without a call of its own.
+const MOST_UNLAUNCHED: f64 = 0.02;
 
 /// The recorded part of a rank.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,9 +32,19 @@ pub struct RankCoverage {
     pub cut_ps: i64,
     /// Share of the run that was recorded.
     pub time: f64,
+    /// Kernels, copies and other work on its queues to which launches lead.
+    pub launchable: u64,
+    /// Those of them whose launch was not recorded.
+    pub unlaunched: u64,
 }
 
 impl RankCoverage {
+    /// Whether the trace lacks more launches than programs leave out by their nature.
+    #[must_use]
+    pub fn lacks_launches(&self) -> bool {
+        share(self.unlaunched, self.launchable.max(1)) > MOST_UNLAUNCHED
+    }
+
     /// Share of the rank's calls that were recorded.
     #[must_use]
     pub fn of_calls(&self) -> f64 {
@@ -80,6 +93,7 @@ impl Coverage {
             // A host that was recorded to the end shows that the device had no more work.
             let cut_ps =
                 work_ps.map_or(0, |span| only_long(last_ps.saturating_sub(span.1.max(goes_on_ps(at)))));
+            let (launchable, unlaunched) = launches(&graph.ranks[at]);
             RankCoverage {
                 rank: job.ranks[at].rank,
                 calls: job.ranks[at].calls.len() as u64,
@@ -88,6 +102,8 @@ impl Coverage {
                 late_ps,
                 cut_ps,
                 time: (1.0 - late_ps.saturating_add(cut_ps) as f64 / whole_ps as f64).max(0.0),
+                launchable,
+                unlaunched,
             }
         };
         let of_stated = |one: &&InstanceReport| job.groups[one.group as usize].is_stated();
@@ -117,6 +133,14 @@ impl Coverage {
         share(calls, calls + self.lost_calls())
     }
 
+    /// Share of the work of devices whose launch was not recorded, in traces that have launches.
+    #[must_use]
+    pub fn unlaunched(&self) -> f64 {
+        let unlaunched: u64 = self.ranks.iter().map(|rank| rank.unlaunched).sum();
+        let all: u64 = self.ranks.iter().map(|rank| rank.launchable).sum();
+        if all == 0 { 0.0 } else { unlaunched as f64 / all as f64 }
+    }
+
     fn lost_calls(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.absent_calls).sum()
     }
@@ -144,7 +168,9 @@ impl Coverage {
     /// Whether all of the job was recorded, as far as the profile tells.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let is_whole = |rank: &RankCoverage| rank.absent_calls == 0 && rank.late_ps == 0 && rank.cut_ps == 0;
+        let is_whole = |rank: &RankCoverage| {
+            rank.absent_calls == 0 && rank.late_ps == 0 && rank.cut_ps == 0 && !rank.lacks_launches()
+        };
         self.absent_ranks() == 0 && self.unplaced_calls == 0 && self.ranks.iter().all(is_whole)
     }
 }
@@ -153,8 +179,29 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
+/// The number of slices on queues to which threads launch, and of those of them without a launch.
+/// Other launches, such as preparations, are recorded only where work waited for them.
+fn launches(rank: &RankGraph) -> (u64, u64) {
+    let is_of_thread = |launch: u32| {
+        let class = rank.work.nodes.get(launch as usize).map(|node| node.class);
+        let queue = class.map(|class| rank.classes[class as usize].queue);
+        queue.is_some_and(|queue| rank.work.queues[queue as usize].identity.role == Role::HostThread)
+    };
+    let mut of_queues = vec![(0_u64, 0_u64); rank.work.queues.len()];
+    for node in &rank.work.nodes {
+        let class = rank.classes[node.class as usize];
+        if class.side == MachineSide::Device && !class.waits && rank.is_recorded(node) {
+            let (all, without) = &mut of_queues[class.queue as usize];
+            *all += 1;
+            *without += u64::from(!is_of_thread(node.launch));
+        }
+    }
+    let launched = of_queues.into_iter().filter(|(all, without)| without < all);
+    launched.fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1))
+}
+
 /// First and last recorded work of a rank: of its devices, or of its hosts without any.
-fn work_span(rank: &crate::insight::RankGraph) -> Option<(i64, i64)> {
+fn work_span(rank: &RankGraph) -> Option<(i64, i64)> {
     let of = |side: MachineSide| {
         let mut span: Option<(i64, i64)> = None;
         for node in &rank.work.nodes {

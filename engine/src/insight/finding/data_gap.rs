@@ -1,6 +1,7 @@
 //! DataGap data: why a rule cannot tell.
 
 use super::evidence::percent;
+use crate::insight::region::NoSteps;
 
 /// The data that a rule would need.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +29,11 @@ pub enum DataGap {
     /// Calls of a host that launch work.
     Launches,
     /// Steps of the program.
-    Steps,
+    Steps(NoSteps),
+    /// Steps of which one is compared with the others: there are only so many.
+    FewSteps(usize),
+    /// Launches of a share of the work of devices.
+    SomeLaunches(f64),
     /// Work of a device.
     DeviceWork,
     /// Dependences between the engines of a device.
@@ -54,9 +59,14 @@ impl DataGap {
             Self::Clocks => "no operation has two ranks, so their clocks cannot be compared".to_owned(),
             Self::Operations => "no collective operations were recorded".to_owned(),
             Self::Launches => "no calls of a host that launch work were recorded".to_owned(),
-            Self::Steps => "no steps are known: the trace has no marks of steps, and no order of its work \
-                            that repeats"
-                .to_owned(),
+            Self::Steps(reason) => format!("no steps are known: {reason}"),
+            Self::FewSteps(0) => "the recording cuts each step, or has only steps of the warm-up".to_owned(),
+            Self::FewSteps(1) => "the recording has one whole step; record at least three".to_owned(),
+            Self::FewSteps(count) => format!("the recording has {count} whole steps; record at least three"),
+            Self::SomeLaunches(lost) => format!(
+                "the trace lacks the launches of {} of the work; start the recording of the host before the work",
+                percent(lost)
+            ),
             Self::DeviceWork => "no work of a device was recorded".to_owned(),
             Self::Dependences => "the trace does not state what the engines wait for".to_owned(),
         }

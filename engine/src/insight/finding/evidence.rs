@@ -41,11 +41,16 @@ impl EvidenceValue {
 /// A name without its parameters, short enough for a sentence.
 #[must_use]
 pub(super) fn short_name(name: &str) -> String {
-    /// Characters that a sentence can hold.
-    const LONGEST_NAME: usize = 60;
     let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
     let parameters = name.find('(').filter(|at| *at > 0).unwrap_or(name.len());
-    let name = &name[..parameters];
+    beginning(&name[..parameters])
+}
+
+/// The begin of a name, short enough for a sentence.
+#[must_use]
+pub(super) fn beginning(name: &str) -> String {
+    /// Characters that a sentence can hold.
+    const LONGEST_NAME: usize = 60;
     match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
@@ -81,6 +86,10 @@ pub enum EvidenceMeasure {
     Idle,
     /// Part of it in which a host was between two calls.
     OfHost,
+    /// The operator in which a host was for most of it.
+    HostOperator,
+    /// Work of devices whose launch was not recorded.
+    Unlaunched,
     /// Time of transfers that no work covers.
     Exposed,
     /// Share of calls that were recorded.
@@ -106,6 +115,8 @@ impl EvidenceMeasure {
             Self::OfRun => "of_run",
             Self::Idle => "idle",
             Self::OfHost => "of_host",
+            Self::HostOperator => "host_operator",
+            Self::Unlaunched => "unlaunched",
             Self::Exposed => "exposed",
             Self::RecordedCalls => "recorded_calls",
             Self::RecordedTime => "recorded_time",

@@ -4,19 +4,20 @@ use std::sync::OnceLock;
 
 use super::coverage::Coverage;
 use super::data_gap::DataGap;
+use super::idle_time::IdleTime;
 use super::place::Place;
 use super::rule_name::RuleName;
 use super::severity::Severity;
-use super::verdict::Finding;
+use super::verdict::{Finding, Judgement};
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, UsualTransfer, steps, usual_transfers};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Work;
 use crate::insight::edge::RankEdges;
 use crate::insight::median_rank::MedianRank;
-use crate::insight::region::{StepShape, WorkStep, WorkSteps};
+use crate::insight::region::{NoSteps, StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
-use crate::model::{MachineSide, WorkNode};
+use crate::model::{MachineSide, TrackId, WorkNode};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
 const MOST_LOST: f64 = 0.05;
@@ -37,8 +38,11 @@ pub(super) struct RankStep {
     pub(super) span: Interval,
 }
 
+/// The name of what a thread of a host did in a span, by the number of its rank and its track.
+/// `None` if nothing says it. Times are in picoseconds of the shared clock.
+pub type OperatorOf<'g> = dyn Fn(u32, TrackId, Interval) -> Option<String> + Sync + 'g;
+
 /// Facts about a job.
-#[derive(Debug)]
 pub struct Facts<'g> {
     pub(super) job: &'g Job,
     pub(super) report: &'g Report,
@@ -51,6 +55,10 @@ pub struct Facts<'g> {
     pub(super) steps: Vec<StepReport>,
     /// Steps of a rank with the usual work, if those of the job are not known.
     pub(super) rank_steps: Vec<RankStep>,
+    /// Why no steps of a rank are known.
+    pub(super) no_steps: Option<NoSteps>,
+    pub(super) idle: IdleTime,
+    operator_of: Option<Box<OperatorOf<'g>>>,
     pub(super) work: Work<'g>,
     median_rank: OnceLock<MedianRank<'g>>,
 }
@@ -66,6 +74,9 @@ impl<'g> Facts<'g> {
             coverage: Coverage::of(job, report, graph),
             steps: steps(job, report, &report.by_call(job)),
             rank_steps: Vec::new(),
+            no_steps: Some(NoSteps::NoRepetition),
+            idle: IdleTime::of(graph),
+            operator_of: None,
             work,
             median_rank: OnceLock::new(),
             job,
@@ -88,7 +99,29 @@ impl<'g> Facts<'g> {
         let usual = steps.all.iter().skip(steps.steady_from).filter(|step| step.shape != StepShape::Cut);
         let step = |step: &WorkStep| RankStep { rank, name: step.name.clone(), span: step.span };
         self.rank_steps = usual.map(step).collect();
+        self.no_steps = None;
         self
+    }
+
+    /// The same facts with the reason why no rank has steps.
+    #[must_use]
+    pub fn without_steps(mut self, reason: NoSteps) -> Self {
+        self.no_steps = Some(reason);
+        self
+    }
+
+    /// The same facts with a way to learn what threads of hosts did.
+    #[must_use]
+    pub fn with_operators(mut self, operator_of: Box<OperatorOf<'g>>) -> Self {
+        self.operator_of = Some(operator_of);
+        self
+    }
+
+    /// The name of what the thread of a call did in a span.
+    pub(super) fn operator(&self, rank: u32, call: u32, span: Interval) -> Option<String> {
+        let of = &self.graph.ranks[rank as usize];
+        let track = of.work.queue_of(&of.work.nodes[call as usize]).track;
+        self.operator_of.as_ref()?(of.rank, track, span)
     }
 
     /// Time that a run would save in which the ranks with these numbers are all as fast as the
@@ -137,6 +170,18 @@ impl<'g> Facts<'g> {
     /// Time that a run under a scenario would save.
     pub(super) fn saving(&self, scenario: &Scenario) -> Result<Bracket> {
         Ok(self.predictions.under(scenario, self.work.cancel)?.saving())
+    }
+
+    /// The start of the last work of a device, in picoseconds.
+    pub(super) fn last_start_ps(&self) -> i64 {
+        let of_rank = |rank: &RankGraph| rank.device_work().map(|(_, node)| node.start_ps).max();
+        self.graph.ranks.iter().filter_map(of_rank).max().unwrap_or(i64::MIN)
+    }
+
+    /// The answer of a rule about hosts that found nothing.
+    pub(super) fn unless_launches_lack(&self) -> Judgement {
+        let lost = self.coverage.unlaunched();
+        Judgement::of(Vec::new(), (lost > MOST_LOST).then_some(DataGap::SomeLaunches(lost)))
     }
 
     /// A finding with its saving. The severity follows from the saving.

@@ -1,6 +1,6 @@
 //! Sentences about findings. The command line, JSON, the page and HTML files show the same ones.
 
-use super::coverage::Coverage;
+use super::coverage::{Coverage, RankCoverage};
 use super::evidence::percent;
 use super::place::Place;
 use super::verdict::{Finding, Judgement};
@@ -79,8 +79,12 @@ pub fn coverage(of: &Coverage) -> String {
         0 => String::new(),
         calls => format!(", {calls} calls of no known group"),
     };
+    let unlaunched = match of.ranks.iter().any(RankCoverage::lacks_launches) {
+        true => format!(", without the launches of {} of the work", percent(of.unlaunched())),
+        false => String::new(),
+    };
     format!(
-        "recorded: {absent}{} of the time, {} of the calls of operations{late}{unplaced}",
+        "recorded: {absent}{} of the time, {} of the calls of operations{late}{unplaced}{unlaunched}",
         percent(of.of_own_time()),
         percent(of.of_own_calls())
     )

@@ -8,15 +8,16 @@
 //! - A communication waits for the queue that computes, unless some of its slices started under
 //!   that queue's work: programs order their streams so. It then also waits for what that queue
 //!   waits for.
+//! - Queues with a common executor wait for each other: see [`super::shared_executor`].
 //!
 //! Counts are those of all ranks together.
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{MachineSide, RankWork, Role, WorkClass, WorkQueue};
+use super::observed_work::{ClassKey, ObservedWork, QueueKey};
+use super::shared_executor::shared_executor;
+use crate::model::WorkClass;
 
-/// Queues of a rank that are told apart. The middle model knows no others.
-const MOST_QUEUES: usize = 64;
 /// Time by which a slice must reach into another one to count as under it, in picoseconds: the
 /// clock of a device repeats a time within this.
 const LEAST_UNDER_PS: i64 = 1_000_000;
@@ -38,21 +39,19 @@ pub(in crate::insight) struct AwaitedQueues {
     pub(super) likely: u64,
     /// Queues that nothing speaks against. They contain the likely ones.
     pub(super) possible: u64,
+    /// Queues with the same executor. They are likely, too.
+    pub(super) shared: u64,
 }
 
-/// Key that a queue has on all ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct QueueKey {
-    role: Role,
-    number: Option<u32>,
-    lane: u32,
-}
-
-/// Key that a class has on all ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct ClassKey<'w> {
-    name: &'w str,
-    queue: QueueKey,
+/// How sure it is that work waits for another queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::insight) enum QueueOrder {
+    /// Nothing speaks against it.
+    Possible,
+    /// Something speaks for it.
+    Likely,
+    /// Both queues have one executor.
+    Shared,
 }
 
 /// Starts of a class.
@@ -76,46 +75,6 @@ impl ClassStarts {
         self.after
             .get(&queue)
             .is_some_and(|after| *after >= LEAST_AFTER && after * AFTER_ONE_IN >= self.count)
-    }
-}
-
-/// The work of a rank, and what of it communicates.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ObservedWork<'w> {
-    pub(super) work: &'w RankWork,
-    /// Whether a class has calls of operations.
-    pub(super) communicates: &'w [bool],
-    /// Rows from this one on were not recorded, and show nothing.
-    pub(super) first_absent_row: u32,
-}
-
-impl<'w> ObservedWork<'w> {
-    /// The queues of the devices that are told apart.
-    pub(super) fn told_apart(self) -> Vec<u32> {
-        let device = (0_u32..).zip(&self.work.queues).filter(|(_, queue)| queue.side == MachineSide::Device);
-        device.map(|(at, _)| at).take(MOST_QUEUES).collect()
-    }
-
-    fn queue(self, at: u32) -> QueueKey {
-        let WorkQueue { identity, lane, .. } = self.work.queues[at as usize];
-        QueueKey { role: identity.role, number: identity.number, lane }
-    }
-
-    fn class(self, class: &WorkClass) -> ClassKey<'w> {
-        ClassKey { name: self.work.name(class.name).unwrap_or_default(), queue: self.queue(class.queue) }
-    }
-
-    /// The queue of the device that computes most.
-    fn computing_queue(self) -> Option<u32> {
-        let mut busy_ps = vec![0_i64; self.work.queues.len()];
-        for node in &self.work.nodes {
-            if !self.communicates[node.class as usize] {
-                let busy_ps = &mut busy_ps[self.work.classes[node.class as usize].queue as usize];
-                *busy_ps = busy_ps.saturating_add(node.duration_ps);
-            }
-        }
-        let queues = self.told_apart().into_iter().filter(|queue| busy_ps[*queue as usize] > 0);
-        queues.max_by_key(|queue| (busy_ps[*queue as usize], std::cmp::Reverse(*queue)))
     }
 }
 
@@ -198,7 +157,9 @@ impl<'w> StartEvidence<'w> {
             let wanted = queues.iter().enumerate().filter(|(_, queue)| is_wanted(**queue));
             wanted.fold(0_u64, |bits, (bit, _)| bits | 1 << bit)
         };
-        let mask = |(class, communicates): (&WorkClass, &bool)| {
+        let executor = shared_executor(of);
+        let on_executor = executor.as_ref().map_or(0, |of| bits(&|queue| of.queues.contains(&queue)));
+        let mask = |(at, (class, communicates)): (usize, (&WorkClass, &bool))| {
             // Edges that the recording states need no evidence.
             let starts = starts(class).filter(|_| !of.work.states_waits(class.queue));
             let Some(starts) = starts else { return AwaitedQueues::default() };
@@ -211,8 +172,10 @@ impl<'w> StartEvidence<'w> {
                 starts.waits_for(key) || computes == Some(queue) || through
             });
             let possible = bits(&|queue| !starts.is_free(of.queue(queue)));
-            AwaitedQueues { likely, possible: possible | likely }
+            let needs_executor = executor.as_ref().is_some_and(|of| of.classes[at]);
+            let shared = if needs_executor { on_executor } else { 0 };
+            AwaitedQueues { likely: likely | shared, possible: possible | likely | shared, shared }
         };
-        of.work.classes.iter().zip(of.communicates).map(mask).collect()
+        of.work.classes.iter().zip(of.communicates).enumerate().map(mask).collect()
     }
 }

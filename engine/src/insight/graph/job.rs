@@ -5,8 +5,9 @@ use std::sync::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
-use super::evidence::{ObservedWork, StartEvidence};
+use super::evidence::StartEvidence;
 use super::meeting::{Meeting, MeetingCall};
+use super::observed_work::ObservedWork;
 use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
 use crate::analysis::{Job, Report};
 use crate::base::{ClockFit, Result, Time};

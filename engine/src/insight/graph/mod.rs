@@ -8,9 +8,12 @@ mod absent_call;
 mod evidence;
 mod job;
 mod meeting;
+mod observed_work;
 mod rank;
+mod shared_executor;
 mod stated_edges;
 
+pub(super) use evidence::QueueOrder;
 pub use job::JobGraph;
 #[cfg(test)]
 pub(super) use job::ranks;

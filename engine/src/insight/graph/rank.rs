@@ -1,6 +1,6 @@
 //! The dependency graph of one rank.
 
-use super::evidence::AwaitedQueues;
+use super::evidence::{AwaitedQueues, QueueOrder};
 use super::meeting::MeetingCall;
 use super::stated_edges::StatedEdges;
 use crate::base::narrow;
@@ -179,14 +179,22 @@ impl RankGraph {
         graph
     }
 
-    /// The queues that slices of a class can wait for, and whether this is likely.
-    pub(in crate::insight) fn awaited(&self, class: &ClassFacts) -> impl Iterator<Item = (u32, bool)> + '_ {
-        let AwaitedQueues { likely, possible } = class.awaited;
+    /// The queues that slices of a class can wait for, and how sure this is.
+    pub(in crate::insight) fn awaited(
+        &self,
+        class: &ClassFacts,
+    ) -> impl Iterator<Item = (u32, QueueOrder)> + '_ {
+        let AwaitedQueues { likely, possible, shared } = class.awaited;
         let first = (possible != 0).then_some(possible);
         let bits = std::iter::successors(first, |bits| Some(bits & (bits - 1)).filter(|rest| *rest != 0));
         bits.map(move |bits| {
             let bit = bits.trailing_zeros();
-            (self.told_apart[bit as usize], likely >> bit & 1 == 1)
+            let order = match (shared >> bit & 1, likely >> bit & 1) {
+                (1, _) => QueueOrder::Shared,
+                (_, 1) => QueueOrder::Likely,
+                _ => QueueOrder::Possible,
+            };
+            (self.told_apart[bit as usize], order)
         })
     }
 

@@ -5,7 +5,7 @@ use super::meeting_times::MeetingTimes;
 use super::observer::{ReplayObserver, ReplayPoint};
 use super::time::{ByModel, LOOSE, MIDDLE, NEVER, ReplayTime, STRICT, later};
 use crate::base::narrow;
-use crate::insight::graph::{JobGraph, MeetingCall, RankGraph};
+use crate::insight::graph::{JobGraph, MeetingCall, QueueOrder, RankGraph};
 use crate::insight::scenario::{RankQueue, Scenario, scaled};
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::stated_edge::NOBODY;
@@ -221,16 +221,19 @@ impl<'g> RankReplay<'g> {
         let mut after = self.queues[queue].ended;
         self.await_node(self.queues[queue].ended_node, NodePoint::End, &after, job.observer);
         let mut last = LastEnd::NONE;
-        for (other, is_likely) in self.graph.awaited(class) {
+        for (other, order) in self.graph.awaited(class) {
             let is_free = scenario.is_queue_never_awaited(RankQueue { rank: self.at, queue: other });
             let QueueTimes { ended: other, ended_node, .. } = self.queues[other as usize];
             let other = if is_free { other.only_old() } else { other };
             if other.old[LOOSE] > last.time.old[LOOSE] {
                 last = LastEnd { node: ended_node, time: other };
             }
-            if is_likely {
+            if order >= QueueOrder::Likely {
                 self.await_node(ended_node, NodePoint::End, &other, job.observer);
                 after.take(MIDDLE, other);
+            }
+            if order == QueueOrder::Shared {
+                after.take(LOOSE, other);
             }
             after.take(STRICT, other);
         }

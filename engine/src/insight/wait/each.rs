@@ -14,7 +14,7 @@ use crate::model::{MachineSide, NodePoint, StatedEdge};
 
 /// A wait.
 #[derive(Debug, Clone)]
-pub(super) struct Wait {
+pub(super) struct SingleWait {
     pub(super) waiter: Party,
     pub(super) awaited: Option<Party>,
     pub(super) kind: WaitKind,
@@ -38,10 +38,10 @@ pub(super) fn each_wait(
     edges: &JobEdges<'_>,
     parties: &RankParties<'_>,
     cancel: Cancel<'_>,
-    take: &mut dyn FnMut(Wait),
+    take: &mut dyn FnMut(SingleWait),
 ) -> Result<i64> {
     let (graph, at) = (parties.graph, parties.rank);
-    let mut waits = RankWaits { edges, parties, take, rest_ps: 0 };
+    let mut waits = WaitWalk { edges, parties, take, rest_ps: 0 };
     // The end of each party's work so far.
     let mut ended: Vec<Option<i64>> = vec![None; graph.work.queues.len()];
     for (node, of) in (0_u32..).zip(&graph.work.nodes) {
@@ -73,21 +73,21 @@ fn edge_of(stated: &StatedEdge) -> GraphEdge {
     GraphEdge { from: stated.from, kind: EdgeKind::of(stated.reason), free_ps: stated.met_ps }
 }
 
-struct RankWaits<'e, 'g, 't> {
+struct WaitWalk<'e, 'g, 't> {
     edges: &'e JobEdges<'g>,
     parties: &'e RankParties<'g>,
-    take: &'t mut dyn FnMut(Wait),
+    take: &'t mut dyn FnMut(SingleWait),
     rest_ps: i64,
 }
 
-impl<'g> RankWaits<'_, 'g, '_> {
+impl<'g> WaitWalk<'_, 'g, '_> {
     /// The wait of a node at one of its ends, up to when an edge lets it go on.
-    fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> Wait {
+    fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> SingleWait {
         let mut stated = self.parties.graph.stated.to(node, at).filter(|stated| stated.from == edge.from);
         let semaphore = stated.find_map(|stated| Some(stated.semaphore).filter(|of| *of != NO_SEMAPHORE));
         let awaited_node = Some(edge.from).filter(|from| *from != NOBODY);
         let place = |from| WalkPlace { rank: self.parties.rank, node: from, time_ps: edge.free_ps };
-        Wait {
+        SingleWait {
             waiter: self.parties.of_node(node),
             awaited: awaited_node.map(|from| self.parties.of_node(from)),
             kind,
@@ -114,7 +114,7 @@ impl<'g> RankWaits<'_, 'g, '_> {
             self.rest(idle.end.saturating_sub(idle.start).saturating_sub(covered_ps));
             if let Some(kind) = WaitKind::of(edge.kind) {
                 let wait = self.of_edge(node, NodePoint::Start, kind, &edge);
-                (self.take)(Wait { time_ps: waited, ..wait });
+                (self.take)(SingleWait { time_ps: waited, ..wait });
             }
             return;
         }
@@ -125,7 +125,7 @@ impl<'g> RankWaits<'_, 'g, '_> {
         let free_ps = edge.free_ps.min(start_ps);
         self.rest(start_ps.saturating_sub(free_ps.max(idle.start)));
         let wait = self.of_edge(node, NodePoint::Start, kind, &GraphEdge { free_ps, ..edge });
-        (self.take)(Wait { time_ps: idle.start..free_ps, ..wait });
+        (self.take)(SingleWait { time_ps: idle.start..free_ps, ..wait });
     }
 
     /// The wait before a node that the recording measured, with its begin.
@@ -149,7 +149,7 @@ impl<'g> RankWaits<'_, 'g, '_> {
     /// Adds a wait of the end of a node.
     fn within(&mut self, node: u32, kind: WaitKind, edge: &GraphEdge, time_ps: Range<i64>) {
         let wait = self.of_edge(node, NodePoint::End, kind, edge);
-        (self.take)(Wait { time_ps, ..wait });
+        (self.take)(SingleWait { time_ps, ..wait });
     }
 
     fn rest(&mut self, ps: i64) {
@@ -160,7 +160,7 @@ impl<'g> RankWaits<'_, 'g, '_> {
     fn in_call(&mut self, call: &MeetingCall) {
         let Some(awaited) = self.edges.awaited(self.parties.rank, call) else { return };
         let since_ps = self.parties.graph.work.nodes[call.node as usize].start_ps;
-        (self.take)(Wait {
+        (self.take)(SingleWait {
             waiter: self.parties.of_node(call.node),
             awaited: Some(Party::Rank(awaited.rank)),
             kind: WaitKind::Operation,

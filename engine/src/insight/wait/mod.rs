@@ -17,7 +17,7 @@ mod sums;
 mod tests;
 
 pub use party::Party;
-pub use ranks::{AskedWaits, RankWaits};
+pub use ranks::{AskedWaits, WaitsOfRank};
 pub use sums::waits;
 
 use super::edge::EdgeKind;

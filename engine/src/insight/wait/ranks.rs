@@ -20,7 +20,7 @@ pub struct AskedWaits<'a> {
 
 /// The waits of a rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RankWaits {
+pub struct WaitsOfRank {
     /// Position of the rank.
     pub at: u32,
     /// Its rows, the longest first.
@@ -29,7 +29,7 @@ pub struct RankWaits {
     pub sight: WaitSight,
 }
 
-impl RankWaits {
+impl WaitsOfRank {
     /// The waits of the ranks that are asked for, as far as they are in the job.
     pub fn of_job(edges: &JobEdges<'_>, asked: &AskedWaits<'_>, work: Work<'_>) -> Result<Vec<Self>> {
         let ranks = (0_u32..).zip(&edges.graph().ranks);

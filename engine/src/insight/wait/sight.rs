@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::super::walk::JobEdges;
 use super::WaitKind;
-use super::each::{Wait, each_wait};
+use super::each::{SingleWait, each_wait};
 use super::party::{Party, RankParties};
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
@@ -58,12 +58,12 @@ pub(super) fn waits_in_sight(
     let mut sight = WaitSight::default();
     // The shortest one is on top, with equally long ones in the order of time.
     let mut longest: BinaryHeap<Reverse<(i64, Reverse<SeenWait>)>> = BinaryHeap::new();
-    let mut take = |wait: Wait| {
+    let mut take = |wait: SingleWait| {
         let (start_ps, end_ps) = (wait.time_ps.start, wait.time_ps.end);
         if start_ps >= end_ps || span.is_some_and(|span| !span.overlaps(start_ps, end_ps)) {
             return;
         }
-        let Wait { node, is_within, awaited, kind, .. } = wait;
+        let SingleWait { node, is_within, awaited, kind, .. } = wait;
         let seen = SeenWait { start_ps, end_ps, node, is_within, awaited, kind };
         longest.push(Reverse((seen.duration_ps(), Reverse(seen))));
         if longest.len() > most

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::walk::{JobEdges, PathKind, PathPart};
-use super::each::{Wait, each_wait};
+use super::each::{SingleWait, each_wait};
 use super::party::{Party, RankParties};
 use super::{LongestWait, WaitKind, WaitRow};
 use crate::base::Result;
@@ -38,7 +38,7 @@ struct WaitSums<'e, 'g> {
 impl WaitSums<'_, '_> {
     /// Adds a wait. The parts of the walk back from its place are its roots, each for as long as it
     /// lasts.
-    fn add(&mut self, wait: &Wait) {
+    fn add(&mut self, wait: &SingleWait) {
         let Some(place) = wait.place else {
             self.part(wait, None, wait.time_ps.end.saturating_sub(wait.time_ps.start));
             return;
@@ -55,11 +55,11 @@ impl WaitSums<'_, '_> {
         self.roots = roots;
     }
 
-    fn part(&mut self, wait: &Wait, root: Option<Party>, wait_ps: i64) {
+    fn part(&mut self, wait: &SingleWait, root: Option<Party>, wait_ps: i64) {
         if wait_ps <= 0 {
             return;
         }
-        let Wait { waiter, awaited, kind, node, awaited_node, semaphore, .. } = *wait;
+        let SingleWait { waiter, awaited, kind, node, awaited_node, semaphore, .. } = *wait;
         let key = WaitRowKey { waiter, awaited, kind, root };
         let longest = LongestWait { node, awaited: awaited_node, semaphore, wait_ps };
         let (sum_ps, known) = self.rows.entry(key).or_insert((0, longest));

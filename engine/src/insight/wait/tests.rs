@@ -4,13 +4,13 @@ use proptest::prelude::*;
 
 use super::super::tests::{any_slices, job_of_works, work_of};
 use super::super::walk::JobEdges;
-use super::{AskedWaits, RankWaits};
+use super::{AskedWaits, WaitsOfRank};
 use crate::base::Interval;
 use crate::exec::Work;
 
-fn waits_of(edges: &JobEdges<'_>, span: Option<Interval>, most: usize) -> RankWaits {
+fn waits_of(edges: &JobEdges<'_>, span: Option<Interval>, most: usize) -> WaitsOfRank {
     let asked = AskedWaits { ranks: None, span, most };
-    RankWaits::of_job(edges, &asked, Work::IN_PLACE).unwrap().remove(0)
+    WaitsOfRank::of_job(edges, &asked, Work::IN_PLACE).unwrap().remove(0)
 }
 
 proptest! {

@@ -26,7 +26,10 @@ type KernelKey<'s> = (Option<i64>, Option<i64>, &'s str);
 
 /// Reads the work of a rank. Streams of PyTorch's dialect state launches.
 pub(super) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
-    let Some(table) = segment.table(OPS.name) else {
+    // A profile of PyTorch's dialect has this table, too, without rows.
+    let of_device =
+        segment.table(OPS.name).filter(|table| segment.blocks(*table).is_ok_and(|of| !of.is_empty()));
+    let Some(table) = of_device else {
         return kineto::work::read(segment, cancel);
     };
     let mut reader = KernelReader {

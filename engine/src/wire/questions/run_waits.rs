@@ -13,7 +13,7 @@ use crate::wire::run_waits::RunWaits;
 const USUAL_WAITS: u32 = 2_000;
 
 parameters! {
-    /// Who waited for whom in the run of a profile, and how long.
+    /// The waits of a run: which queues and threads waited, for whom, and how long.
     pub struct RunWaitsQuestion {
         /// Name or id of the profile.
         pub profile: String = PROFILE,

@@ -21,7 +21,7 @@ use crate::fetch::page_bundle::{Embedded, Unpacked};
 use crate::ui::controls::Loading;
 use crate::ui::shell::{Commands, Handler};
 use crate::ui::text::format;
-use crate::ui::timeline::{Pointed, Timeline};
+use crate::ui::timeline::{DrawnRun, Pointed, Timeline};
 use crate::view::act::Need;
 use crate::view::ring::Walk;
 use crate::view::state::profile_names::ProfileNames;
@@ -136,11 +136,12 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     let on_hover = Callback::new(move |at| hover.set(at));
     let pointed = Pointed::new(opened.session.view.into(), opened.tracks);
+    let run = DrawnRun { path: opened.path.stretches, waits: opened.waits.stretches };
     view! {
         <main class="timeline-area">
             {move || if here.get() {
                 view! {
-                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times selected path=opened.path.stretches waits=opened.waits.stretches on_command pointed on_hover />
+                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times selected run on_command pointed on_hover />
                     <CulpritNotice opened />
                 }
                 .into_any()

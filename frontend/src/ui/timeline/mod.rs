@@ -96,6 +96,15 @@ pub struct Tracks {
     pub offers: Memo<PinOffers>,
 }
 
+/// Answers about the run that are drawn in the timeline.
+#[derive(Clone, Copy)]
+pub struct DrawnRun {
+    /// The critical path, if it is shown.
+    pub path: Memo<Option<Arc<Vec<PathStretch>>>>,
+    /// The waits, if they are shown.
+    pub waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
+}
+
 /// The timeline of the shown ranks.
 #[component]
 pub fn Timeline(
@@ -107,10 +116,8 @@ pub fn Timeline(
     times: Times,
     /// All details of the selected slice, once they are present.
     selected: Signal<Option<Arc<SliceDetail>>>,
-    /// The critical path, if it is shown.
-    path: Memo<Option<Arc<Vec<PathStretch>>>>,
-    /// The waits, if they are shown.
-    waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
+    /// Answers about the run that are drawn.
+    run: DrawnRun,
     /// Receives the user's commands. The owner of the view applies them.
     on_command: Callback<Command>,
     /// The operation on which the pointer rests.
@@ -126,7 +133,7 @@ pub fn Timeline(
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_size);
-    show(stage, scene, Marked { selected, pointed: pointed.detail, path, waits });
+    show(stage, scene, Marked { selected, pointed: pointed.detail, run });
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
@@ -319,14 +326,12 @@ struct Marked {
     selected: Signal<Option<Arc<SliceDetail>>>,
     /// The operation on which the pointer rests.
     pointed: Memo<Option<Arc<SliceDetail>>>,
-    /// The critical path.
-    path: Memo<Option<Arc<Vec<PathStretch>>>>,
-    /// The waits.
-    waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
+    /// Answers about the run.
+    run: DrawnRun,
 }
 
 /// Updates the stage whenever any drawn value has changed.
-fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, path, waits }: Marked) {
+fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, run }: Marked) {
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
@@ -348,8 +353,8 @@ fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, path, wait
             pointed: pointed.get(),
             reading,
             marked,
-            path: path.get(),
-            waits: waits.get(),
+            path: run.path.get(),
+            waits: run.waits.get(),
             ground: match theme.get() {
                 Theme::Light => Ground::Light,
                 Theme::Dark => Ground::Dark,

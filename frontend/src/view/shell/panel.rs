@@ -12,7 +12,7 @@ pub enum Tab {
     Findings,
     /// The critical path of the run. It is drawn through the timeline as long as the tab is open.
     Path,
-    /// Who waited for whom. The waits are drawn in the timeline as long as the tab is open.
+    /// The waits of a rank. They are drawn in the timeline as long as the tab is open.
     Waits,
     /// The marked span.
     Selection,

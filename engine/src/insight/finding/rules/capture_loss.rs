@@ -2,7 +2,7 @@
 //! cause.
 
 use super::super::coverage::RankCoverage;
-use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
@@ -14,11 +14,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::Recording,
     id: "recording",
     title: "was all of the run recorded?",
-    advice: "record all ranks, start the recordings before the run, and give them larger buffers",
+    advice: "record all ranks and hosts, start the recordings before the run, and give them larger buffers",
     check,
     words,
 };
 
+/// From this share on, a text says that nothing is lost: it has one decimal of a percent.
+const WHOLE: f64 = 0.9995;
 /// Share of a rank's calls that may be lost without a finding of its own.
 const MOST_LOST: f64 = 0.05;
 
@@ -35,6 +37,10 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if coverage.absent_ranks() > 0 {
         let absent = EvidenceValue::Count(coverage.absent_ranks().into());
         whole.evidence.push(FindingEvidence::new(EvidenceMeasure::AbsentRanks, absent));
+    }
+    if coverage.ranks.iter().any(RankCoverage::lacks_launches) {
+        let lost = EvidenceValue::Share(coverage.unlaunched());
+        whole.evidence.push(FindingEvidence::new(EvidenceMeasure::Unlaunched, lost));
     }
     let is_short =
         |rank: &&RankCoverage| rank.late_ps > 0 || rank.cut_ps > 0 || 1.0 - rank.of_calls() > MOST_LOST;
@@ -58,11 +64,23 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
 
 fn words(of: &Finding) -> String {
     let whose = of.place.rank.map_or_else(String::new, |rank| format!(" of rank {rank}"));
-    let mut text = format!(
-        "the recording{whose} has {} of the time and {} of the calls of operations",
-        of.words(EvidenceMeasure::RecordedTime),
-        of.words(EvidenceMeasure::RecordedCalls)
-    );
+    let lost = |measure, what: &str| match of.measured(measure)?.quantity {
+        EvidenceValue::Share(recorded) if recorded < WHOLE => {
+            Some(format!("{} of {what}", percent(1.0 - recorded)))
+        }
+        _ => None,
+    };
+    let unlaunched = of.measured(EvidenceMeasure::Unlaunched).map(|one| one.quantity.words());
+    let lost = [
+        lost(EvidenceMeasure::RecordedTime, "the time"),
+        lost(EvidenceMeasure::RecordedCalls, "the calls of operations"),
+        unlaunched.map(|share| format!("the launches of {share} of the work of devices")),
+    ];
+    let lost: Vec<String> = lost.into_iter().flatten().collect();
+    let mut text = match lost.is_empty() {
+        true => format!("the recording{whose} is whole"),
+        false => format!("the recording{whose} lacks {}", lost.join(" and ")),
+    };
     if of.measured(EvidenceMeasure::RecordedLater).is_some() {
         text.push_str(&format!("; it begins {} late", of.words(EvidenceMeasure::RecordedLater)));
     }

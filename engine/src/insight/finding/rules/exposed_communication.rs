@@ -9,6 +9,7 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
+use crate::analysis::InstanceReport;
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::insight::walk::PathKind;
@@ -33,7 +34,13 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.report.operations.is_empty() {
         return Ok(Judgement::of(Vec::new(), missing));
     }
-    let saving = facts.saving(&Scenario::without_transfers(facts.job))?;
+    let mut saving = facts.saving(&Scenario::without_transfers(facts.job))?;
+    let absent = u64::from(facts.coverage.absent_ranks());
+    if absent > 0 {
+        // A part of a transfer can be the waiting for a rank that nobody recorded.
+        let certain = facts.saving(&Scenario::with_most_transfers(beyond_the_shortest(facts)))?;
+        saving.low_ps = saving.low_ps.min(certain.low_ps);
+    }
     if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
         return Ok(Judgement::of(Vec::new(), missing));
     }
@@ -42,6 +49,10 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         EvidenceMeasure::OfRun,
         EvidenceValue::Share(facts.share(saving.middle_ps)),
     ));
+    if absent > 0 {
+        let absent = EvidenceValue::Count(absent);
+        finding.evidence.push(FindingEvidence::new(EvidenceMeasure::AbsentRanks, absent));
+    }
     for (kind, ps) in on_path(facts).into_iter().take(MOST_KINDS) {
         finding.evidence.push(FindingEvidence::about(
             EvidenceMeasure::Exposed,
@@ -50,6 +61,19 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         ));
     }
     Ok(Judgement::Found(vec![finding]))
+}
+
+/// For each operation the time by which its transfer is longer than the shortest one of its kind
+/// and size, in picoseconds.
+fn beyond_the_shortest(facts: &Facts<'_>) -> FxHashMap<u32, i64> {
+    let operations = &facts.report.operations;
+    let mut shortest_ps: FxHashMap<u32, i64> = FxHashMap::default();
+    for of in operations {
+        let known_ps = shortest_ps.entry(of.signature).or_insert(i64::MAX);
+        *known_ps = (*known_ps).min(of.transfer_ps());
+    }
+    let beyond = |of: &InstanceReport| of.transfer_ps().saturating_sub(shortest_ps[&of.signature]);
+    (0..).zip(operations.iter().map(beyond)).collect()
 }
 
 /// Time of transfers on the critical path by kind, the longest first.
@@ -74,5 +98,15 @@ fn words(of: &Finding) -> String {
         .map(|one| format!("{} {}", one.of.as_deref().unwrap_or_default(), one.quantity.words()))
         .collect();
     let list = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
-    format!("{} of the run are transfers that no work covers{list}", of.words(EvidenceMeasure::OfRun))
+    let share = of.words(EvidenceMeasure::OfRun);
+    let absent = match of.measured(EvidenceMeasure::AbsentRanks).map(|one| one.quantity) {
+        Some(EvidenceValue::Count(1)) => {
+            "; some of it can be the waiting for a rank that is not in the profile".to_owned()
+        }
+        Some(EvidenceValue::Count(count)) => {
+            format!("; some of it can be the waiting for {count} ranks that are not in the profile")
+        }
+        _ => String::new(),
+    };
+    format!("{share} of the run are transfers that no work covers{list}{absent}")
 }

@@ -37,12 +37,14 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         });
         calls.extend(of_host.map(|(node, _)| BlockingCall { rank, node: *node }));
     }
+    // A wait at the end of the run holds no launch back.
+    calls.retain(|call| call.end_ps(facts) < facts.last_start_ps());
     if calls.is_empty() {
-        return Ok(Judgement::Nothing);
+        return Ok(facts.unless_launches_lack());
     }
     let saving = facts.saving(&Scenario::with_hosts_that_never_wait())?;
     if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
-        return Ok(Judgement::Nothing);
+        return Ok(facts.unless_launches_lack());
     }
     let Some(longest) = calls.iter().max_by_key(|call| call.duration_ps(facts)) else {
         return Ok(Judgement::Nothing);
@@ -70,14 +72,25 @@ impl BlockingCall {
     fn duration_ps(self, facts: &Facts<'_>) -> i64 {
         facts.graph.ranks[self.rank].work.nodes[self.node as usize].duration_ps
     }
+
+    fn end_ps(self, facts: &Facts<'_>) -> i64 {
+        facts.graph.ranks[self.rank].work.nodes[self.node as usize].end_ps()
+    }
 }
 
 fn words(of: &Finding) -> String {
     let name = of.measured(EvidenceMeasure::Waited).and_then(|one| one.of.clone()).unwrap_or_default();
-    format!(
-        "hosts wait for their devices in {} calls, {} in all, the longest in `{name}`; the devices run empty \
-         before the next launch",
-        of.words(EvidenceMeasure::Count),
-        of.words(EvidenceMeasure::Waited)
-    )
+    let waited = of.words(EvidenceMeasure::Waited);
+    match of.measured(EvidenceMeasure::Count).map(|one| one.quantity) {
+        Some(EvidenceValue::Count(1)) => {
+            format!(
+                "a host waits for its device for {waited} in `{name}`; the device runs empty before the next launch"
+            )
+        }
+        _ => format!(
+            "hosts wait for their devices in {} calls, {waited} over all threads, the longest in `{name}`; the \
+             devices run empty before the next launch",
+            of.words(EvidenceMeasure::Count)
+        ),
+    }
 }

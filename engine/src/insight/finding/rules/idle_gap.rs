@@ -2,21 +2,24 @@
 //! another rank, nor a launch that took its time. Either nothing is known about the gap, or its
 //! host was between two calls all the time, as while it loads data.
 //!
-//! The gaps on the critical path count. The saving is the replay without them: the launch in a gap
-//! comes when the gap begins, or its work does if it has no launch.
+//! The gaps on the critical path count, as far as no device of their rank works in them. The saving
+//! is the replay without them: the launch in a gap comes when the gap begins, or its work does if
+//! it has no launch. If nothing works on any rank meanwhile and the replay saves less, the middle
+//! is that time.
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, short_name};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, beginning, short_name};
 use super::super::facts::Facts;
+use super::super::idle_time::common;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
-use crate::base::Result;
-use crate::insight::Scenario;
+use crate::base::{Interval, Result};
 use crate::insight::node_change::NodeChange;
 use crate::insight::walk::{PathKind, PathPart};
+use crate::insight::{Bracket, Scenario};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::IdleGap,
@@ -37,26 +40,24 @@ const MOST_GAPS: usize = 3;
 /// The least saving, as a share of the run.
 const LEAST_SAVING: f64 = 0.01;
 
+/// A gap of the critical path, with the time in it in which no device of its rank works.
+struct IdleGap<'f> {
+    part: &'f PathPart,
+    idle_ps: i64,
+    /// The longest time without work.
+    longest: Interval,
+}
+
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    let begin_ps = facts.begin_ps();
-    // Nothing is known about the time before the first work of a rank.
-    let has_before =
-        |part: &&PathPart| facts.edges.ranks[part.rank as usize].starts[part.node as usize].is_some();
-    let is_long_host =
-        |part: &PathPart| part.kind == PathKind::Host && facts.share(part.duration_ps()) >= LEAST_GAP;
-    let gaps = facts.path.parts.iter().filter(|part| part.kind == PathKind::Gap || is_long_host(part));
-    let gaps = gaps.filter(has_before).filter(|part| part.end_ps > begin_ps);
-    let mut gaps: Vec<&PathPart> = gaps.collect();
-    gaps.sort_by_key(|part| (std::cmp::Reverse(part.duration_ps()), part.start_ps));
-    let long = gaps.partition_point(|part| facts.share(part.duration_ps()) >= LEAST_GAP);
-    let sum_ps = sum_ps(&gaps);
+    let gaps = gaps(facts);
+    let long = gaps.partition_point(|gap| facts.share(gap.idle_ps) >= LEAST_GAP);
     let mut found = Vec::new();
     match long {
-        0 if facts.share(sum_ps) >= LEAST_SUM => found.push(finding(facts, &gaps)?),
+        0 if facts.share(idle_ps(&gaps)) >= LEAST_SUM => found.push(finding(facts, &gaps)?),
         0 => {}
         few if few <= MOST_GAPS => {
-            for part in &gaps[..few] {
-                found.push(finding(facts, &[part])?);
+            for gap in gaps[..few].chunks(1) {
+                found.push(finding(facts, gap)?);
             }
         }
         many => found.push(finding(facts, &gaps[..many])?),
@@ -65,14 +66,49 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     Ok(Judgement::of(found, None))
 }
 
-fn sum_ps(gaps: &[&PathPart]) -> i64 {
-    gaps.iter().map(|part| part.duration_ps()).fold(0, i64::saturating_add)
+/// The gaps of the path in which a device is idle, the longest first.
+fn gaps<'f>(facts: &'f Facts<'_>) -> Vec<IdleGap<'f>> {
+    let begin_ps = facts.begin_ps();
+    // Nothing is known about the time before the first work of a rank.
+    let has_before =
+        |part: &&PathPart| facts.edges.ranks[part.rank as usize].starts[part.node as usize].is_some();
+    let parts = facts.path.parts.iter().filter(|part| part.kind == PathKind::Gap || is_pause(facts, part));
+    let parts = parts.filter(has_before).filter(|part| part.end_ps > begin_ps);
+    let idle = |part: &'f PathPart| {
+        let span = Interval::new(part.start_ps, part.end_ps);
+        let idle = facts.idle.within(&facts.edges, part.rank, span);
+        let longest = idle.iter().copied().max_by_key(|idle| idle.duration_ps())?;
+        let idle_ps = idle.iter().map(|idle| idle.duration_ps()).fold(0, i64::saturating_add);
+        Some(IdleGap { part, idle_ps, longest })
+    };
+    let mut gaps: Vec<IdleGap<'_>> = parts.filter_map(idle).collect();
+    gaps.sort_by_key(|gap| (std::cmp::Reverse(gap.idle_ps), gap.part.start_ps));
+    gaps
 }
 
-/// The finding of some gaps, the longest first.
-fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
+/// Whether a host makes no call for so long that it is no matter of launches.
+fn is_pause(facts: &Facts<'_>, part: &PathPart) -> bool {
+    part.kind == PathKind::Host && facts.share(part.duration_ps()) >= LEAST_GAP
+}
+
+/// Time that a run would save without the long pauses of hosts between two calls.
+pub(super) fn saving_of_hosts(facts: &Facts<'_>) -> Result<Bracket> {
+    let mut pauses = gaps(facts);
+    pauses.retain(|gap| gap.part.kind == PathKind::Host);
+    if pauses.is_empty() {
+        return Ok(Bracket::around(0, 0, 0));
+    }
+    facts.saving(&scenario_without(facts, &pauses))
+}
+
+fn idle_ps(gaps: &[IdleGap<'_>]) -> i64 {
+    gaps.iter().map(|gap| gap.idle_ps).fold(0, i64::saturating_add)
+}
+
+/// The scenario without some gaps.
+fn scenario_without(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Scenario {
     let mut changes: FxHashMap<usize, Vec<NodeChange>> = FxHashMap::default();
-    for part in gaps {
+    for IdleGap { part, .. } in gaps {
         let graph = &facts.graph.ranks[part.rank as usize];
         let nodes = graph.work.nodes.len();
         let of_rank = changes.entry(part.rank as usize).or_insert_with(|| vec![NodeChange::default(); nodes]);
@@ -82,33 +118,66 @@ fn finding(facts: &Facts<'_>, gaps: &[&PathPart]) -> Result<Finding> {
         let change = &mut of_rank[node as usize];
         change.gap_ps = change.gap_ps.saturating_sub(late_ps);
     }
-    let saving = facts.saving(&Scenario::with_changes(changes))?;
-    let first = gaps.first().copied();
-    let place = match (first, gaps.len(), &facts.graph.ranks[..]) {
-        (Some(part), 1, ranks) => {
-            Place::of_node(&ranks[part.rank as usize], part.node, part.start_ps, part.end_ps)
-        }
-        (Some(part), _, ranks) => Place {
-            rank: if let [only] = ranks { Some(only.rank) } else { None },
-            ..Place::of_span(part.start_ps, part.end_ps)
-        },
-        (None, ..) => Place::default(),
+    Scenario::with_changes(changes)
+}
+
+/// Time in some gaps in which nothing works on any rank of the job.
+fn idle_everywhere_ps(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> i64 {
+    let idle = |gap: &IdleGap<'_>| {
+        let span = Interval::new(gap.part.start_ps, gap.part.end_ps);
+        let of_rank = |rank| facts.idle.within(&facts.edges, rank, span);
+        let ranks = 0..crate::base::narrow(facts.graph.ranks.len());
+        let idle = ranks.map(of_rank).reduce(|a, b| common(&a, &b)).unwrap_or_default();
+        idle.iter().map(|idle| idle.duration_ps()).fold(0, i64::saturating_add)
     };
-    let next = first.map(|part| facts.name_of(&facts.graph.ranks[part.rank as usize], part.node));
-    let of_host = gaps.iter().filter(|part| part.kind == PathKind::Host).map(|part| part.duration_ps());
+    gaps.iter().map(idle).fold(0, i64::saturating_add)
+}
+
+/// The saving without some gaps. In the replay, something beside a gap can take as long as it.
+/// While nothing works on any rank of the job, that is not known to be needed, and at most this
+/// time is saved.
+fn saving(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Bracket> {
+    let replayed = facts.saving(&scenario_without(facts, gaps))?;
+    if facts.coverage.absent_ranks() > 0 {
+        return Ok(replayed);
+    }
+    let idle_ps = idle_everywhere_ps(facts, gaps);
+    Ok(match idle_ps > replayed.high_ps {
+        true => Bracket::around(replayed.low_ps, idle_ps, idle_ps),
+        false => replayed,
+    })
+}
+
+/// The finding of some gaps, the longest first.
+fn finding(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Finding> {
+    let saving = saving(facts, gaps)?;
+    let Some(IdleGap { part, longest, .. }) = gaps.first() else {
+        return Ok(facts.finding(RuleName::IdleGap, Place::default(), Some(saving)));
+    };
+    let rank = &facts.graph.ranks[part.rank as usize];
+    let (start_ps, end_ps) = (longest.start.0, longest.end.0);
+    let place = match (gaps.len(), &facts.graph.ranks[..]) {
+        (1, _) => Place::of_node(rank, part.node, start_ps, end_ps),
+        (_, [only]) => Place { rank: Some(only.rank), ..Place::of_span(start_ps, end_ps) },
+        _ => Place::of_span(start_ps, end_ps),
+    };
+    let of_host = gaps.iter().filter(|gap| gap.part.kind == PathKind::Host).map(|gap| gap.idle_ps);
+    let next = facts.name_of(rank, part.node);
     let mut finding = facts.finding(RuleName::IdleGap, place, Some(saving));
     finding.evidence = vec![
-        FindingEvidence::about(
-            EvidenceMeasure::Idle,
-            next.unwrap_or_default(),
-            EvidenceValue::Time(sum_ps(gaps)),
-        ),
+        FindingEvidence::about(EvidenceMeasure::Idle, next, EvidenceValue::Time(idle_ps(gaps))),
         FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(gaps.len() as u64)),
         FindingEvidence::new(
             EvidenceMeasure::OfHost,
             EvidenceValue::Time(of_host.fold(0, i64::saturating_add)),
         ),
     ];
+    let operator =
+        (part.kind == PathKind::Host).then(|| facts.operator(part.rank, part.node, *longest)).flatten();
+    finding.evidence.extend(operator.map(|name| {
+        let time = EvidenceValue::Time(longest.duration_ps());
+        FindingEvidence::about(EvidenceMeasure::HostOperator, &name, time)
+    }));
     Ok(finding)
 }
 
@@ -116,18 +185,21 @@ fn words(of: &Finding) -> String {
     let idle = of.measured(EvidenceMeasure::Idle);
     let name = idle.and_then(|one| one.of.as_deref()).map(short_name).unwrap_or_default();
     let idle_ps = idle.map(|one| one.quantity);
-    let why = match of.measured(EvidenceMeasure::OfHost).map(|one| one.quantity) {
-        Some(host) if Some(host) == idle_ps => "its host was between two calls",
-        Some(EvidenceValue::Time(0)) | None => "nothing says why",
-        Some(_) => "hosts were between calls for a part of it",
+    let operator = of.measured(EvidenceMeasure::HostOperator).and_then(|one| one.of.as_deref());
+    let count = of.measured(EvidenceMeasure::Count).map(|one| one.quantity);
+    let is_one = count == Some(EvidenceValue::Count(1));
+    let why = match (of.measured(EvidenceMeasure::OfHost).map(|one| one.quantity), operator) {
+        (_, Some(operator)) if is_one => format!("its host was in `{}`", beginning(operator)),
+        (_, Some(operator)) => format!("in the longest one the host was in `{}`", beginning(operator)),
+        (Some(host), None) if Some(host) == idle_ps => "its host was between two calls".to_owned(),
+        (Some(EvidenceValue::Time(0)) | None, None) => "nothing says why".to_owned(),
+        (Some(_), None) => "hosts were between calls for a part of it".to_owned(),
     };
     let idle = of.words(EvidenceMeasure::Idle);
-    match (of.measured(EvidenceMeasure::Count).map(|one| one.quantity), of.place.rank) {
-        (Some(EvidenceValue::Count(1)), Some(rank)) => {
-            format!("the device of rank {rank} is idle for {idle} before `{name}`; {why}")
-        }
-        _ => format!(
-            "devices are idle for {idle} in {} gaps of the critical path, the longest before `{name}`; {why}",
+    match of.place.rank.filter(|_| is_one) {
+        Some(rank) => format!("nothing works on rank {rank} for {idle} before `{name}`; {why}"),
+        None => format!(
+            "nothing works for {idle} in {} gaps of the critical path, the longest before `{name}`; {why}",
             of.words(EvidenceMeasure::Count)
         ),
     }

@@ -1,5 +1,6 @@
 //! A device that waits for launches: its host does not launch work as fast as the device could take
-//! it. The saving is the replay in which no work waits for its launch.
+//! it. The saving is the replay in which no work waits for its launch, without what long pauses of
+//! hosts between two calls cost: those are no matter of launches.
 
 use super::super::data_gap::DataGap;
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
@@ -8,10 +9,10 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::FindingRule;
-use super::idle_gap::LEAST_GAP;
+use super::idle_gap::{self, LEAST_GAP};
 use crate::base::Result;
-use crate::insight::Scenario;
 use crate::insight::walk::{PathKind, PathPart};
+use crate::insight::{Bracket, Scenario};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::LaunchBound,
@@ -32,32 +33,58 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         return Ok(Judgement::CannotTell(DataGap::Launches));
     }
     // A host that makes no call for long is no matter of launches: see `idle-gap`.
-    let is_of_launches = |part: &&PathPart| match part.kind {
+    let is_of_launches = |part: &PathPart| match part.kind {
         PathKind::Call => true,
         PathKind::Host => facts.share(part.duration_ps()) < LEAST_GAP,
         PathKind::Work | PathKind::Transfer | PathKind::Gap => false,
     };
-    let of_hosts = facts.path.parts.iter().filter(is_of_launches);
+    let of_hosts = facts.path.parts.iter().filter(|part| is_of_launches(part));
     let (count, host_ps) = of_hosts.fold((0_u64, 0_i64), |(count, sum_ps), part| {
         (count + u64::from(part.kind == PathKind::Call), sum_ps.saturating_add(part.duration_ps()))
     });
     if facts.share(host_ps) < LEAST_SHARE {
-        return Ok(Judgement::Nothing);
+        return Ok(facts.unless_launches_lack());
     }
-    let saving = facts.saving(&Scenario::with_free_launches())?;
+    let saving = without(facts.saving(&Scenario::with_free_launches())?, idle_gap::saving_of_hosts(facts)?);
     if saving.middle_ps <= facts.part_ps(LEAST_SHARE) {
-        return Ok(Judgement::Nothing);
+        return Ok(facts.unless_launches_lack());
     }
-    let place = match &facts.graph.ranks[..] {
-        [only] => Place::of_rank(only.rank),
-        _ => Place::default(),
-    };
+    let place = densest(&facts.path.parts, is_of_launches).map_or_else(Place::default, |parts| {
+        let first = parts.first().map_or(0, |part| part.rank);
+        let is_of_one = parts.iter().all(|part| part.rank == first);
+        let (start_ps, end_ps) = (parts[0].start_ps, parts[parts.len() - 1].end_ps);
+        let rank = is_of_one.then(|| facts.graph.ranks[first as usize].rank);
+        Place { rank, ..Place::of_span(start_ps, end_ps) }
+    });
     let mut finding = facts.finding(RuleName::LaunchBound, place, Some(saving));
     finding.evidence = vec![
         FindingEvidence::new(EvidenceMeasure::OfRun, EvidenceValue::Share(facts.share(host_ps))),
         FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(count)),
     ];
     Ok(Judgement::Found(vec![finding]))
+}
+
+/// The saving of a change beyond that of another one, which is a part of it.
+fn without(whole: Bracket, part: Bracket) -> Bracket {
+    let of = |whole_ps: i64, part_ps: i64| whole_ps.saturating_sub(part_ps);
+    let (low_ps, high_ps) = (of(whole.low_ps, part.high_ps), of(whole.high_ps, part.low_ps));
+    Bracket::around(low_ps, of(whole.middle_ps, part.middle_ps), high_ps).not_negative()
+}
+
+/// The stretch of the path with the most time of wanted parts beyond that of the others.
+fn densest(parts: &[PathPart], is_wanted: impl Fn(&PathPart) -> bool) -> Option<&[PathPart]> {
+    let (mut best, mut best_ps) = (0..0, 0_i64);
+    let (mut from, mut sum_ps) = (0, 0_i64);
+    for (at, part) in parts.iter().enumerate() {
+        let length_ps = part.duration_ps();
+        sum_ps = sum_ps.saturating_add(if is_wanted(part) { length_ps } else { -length_ps });
+        if sum_ps <= 0 {
+            (from, sum_ps) = (at + 1, 0);
+        } else if sum_ps > best_ps {
+            (best, best_ps) = (from..at + 1, sum_ps);
+        }
+    }
+    Some(&parts[best]).filter(|parts| !parts.is_empty())
 }
 
 fn words(of: &Finding) -> String {

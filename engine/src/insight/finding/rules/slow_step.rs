@@ -52,7 +52,10 @@ impl BoundedStep {
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let steps = steps(facts);
     if steps.len() < LEAST_STEPS {
-        return Ok(Judgement::CannotTell(DataGap::Steps));
+        return Ok(Judgement::CannotTell(match facts.no_steps {
+            Some(reason) => DataGap::Steps(reason),
+            None => DataGap::FewSteps(steps.len()),
+        }));
     }
     let lengths_ps: Vec<i64> = steps.iter().map(BoundedStep::duration_ps).collect();
     let is_few = steps.len() < FEW;

@@ -1,11 +1,12 @@
 //! Rules about one machine: its host, its queues, and its time without work.
 
-use super::super::{DataGap, Judgement, RuleName};
+use super::super::{DataGap, Facts, Judgement, RuleName};
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::{Cancel, Work};
-use crate::insight::JobGraph;
+use crate::insight::region::NoSteps;
 use crate::insight::tests::{Drawn, work_of};
+use crate::insight::{JobGraph, Scenario};
 use crate::model::RankCalls;
 
 const US: i64 = 1_000_000;
@@ -52,12 +53,12 @@ fn a_host_waits_for_its_device() {
         slices.push(Drawn(9, "launch", start, start + 4));
         slices.push(Drawn(0, "gemm", start + 5, start + 105));
         slices.push(Drawn(9, "cudaStreamSynchronize", start + 10, start + 110));
-        // The host needs 190 µs before it launches again.
+        // The host needs 190 µs before it launches again. The last call holds no launch back.
     }
     let of = machine(&slices);
     let found = of.found(RuleName::HostBlocks);
     assert_eq!(found.place.rank, Some(0));
-    assert!(found.text().contains("20 calls"), "{}", found.text());
+    assert!(found.text().contains("19 calls"), "{}", found.text());
     assert_eq!(machine(&launched(9, 105, 100)).verdict(RuleName::HostBlocks), Judgement::Nothing);
     assert_eq!(machine(&busy(9)).verdict(RuleName::HostBlocks), Judgement::CannotTell(DataGap::Launches));
 }
@@ -91,6 +92,87 @@ fn a_device_is_idle_while_its_host_makes_no_call() {
     assert!(found.text().ends_with("its host was between two calls"), "{}", found.text());
     let saving = found.saving.unwrap();
     assert!((saving.middle_ps - 980 * US).abs() < 50 * US, "{saving:?}");
+}
+
+/// The pause of one thread is no idle time while the device works on what another one launched.
+#[test]
+fn a_device_that_works_is_not_idle_while_a_host_makes_no_call() {
+    let mut slices = launched(10, 102, 100);
+    // One launch of a long kernel, and 900 µs later the next one.
+    slices.extend([Drawn(9, "launch", 1_020, 1_024), Drawn(0, "long", 1_025, 1_900)]);
+    slices.extend([Drawn(9, "launch", 1_950, 1_954), Drawn(0, "gemm", 1_955, 2_055)]);
+    let of = machine(&slices);
+    let found = of.found(RuleName::IdleGap);
+    assert_eq!(found.place.span_ps.map(|(start, end)| end - start <= 55 * US), Some(true), "{found:?}");
+    assert!(found.saving.unwrap().middle_ps <= 55 * US, "{found:?}");
+}
+
+/// The pause is one finding, not two.
+#[test]
+fn a_pause_of_a_host_is_no_matter_of_launches() {
+    let mut slices = launched(20, 102, 100);
+    slices.extend(
+        launched(20, 102, 100)
+            .into_iter()
+            .map(|Drawn(queue, name, start, end)| Drawn(queue, name, start + 4_000, end + 4_000)),
+    );
+    let of = machine(&slices);
+    assert!(of.found(RuleName::IdleGap).saving.unwrap().middle_ps > 1_900 * US);
+    assert_eq!(of.verdict(RuleName::LaunchBound), Judgement::Nothing);
+}
+
+/// Launch-bound work in the middle of a run is the place to look at.
+#[test]
+fn the_place_of_launches_is_where_they_hold_the_device_back() {
+    let shifted = |slices: Vec<Drawn>, by: i64| {
+        slices.into_iter().map(move |Drawn(queue, name, start, end)| Drawn(queue, name, start + by, end + by))
+    };
+    // Kernels from 100 to 2,100 µs, all launched at once.
+    let ahead =
+        |at: i64| [Drawn(9, "launch", 2 * at, 2 * at + 1), Drawn(0, "gemm", 100 + 100 * at, 199 + 100 * at)];
+    let mut slices: Vec<Drawn> = (0..20).flat_map(ahead).collect();
+    slices.extend(shifted(launched(40, 50, 10), 2_140));
+    slices.extend(shifted((0..20).flat_map(ahead).collect(), 4_140));
+    let (start, end) = machine(&slices).found(RuleName::LaunchBound).place.span_ps.unwrap();
+    assert!((start - 2_140 * US).abs() < 120 * US && (end - 4_140 * US).abs() < 120 * US, "{start} {end}");
+}
+
+/// Kernels of two queues that the device executes one at a time, all launched ahead.
+fn by_turns(count: i64) -> Vec<Drawn> {
+    let pair = |at: i64| {
+        let queue = u32::try_from(at % 2).unwrap();
+        [Drawn(9, "launch", 2 * at, 2 * at + 1), Drawn(queue, "gemm", 100 + 100 * at, 199 + 100 * at)]
+    };
+    (0..count).flat_map(pair).collect()
+}
+
+#[test]
+fn a_device_that_executes_one_kernel_at_a_time_is_busy() {
+    let of = machine(&by_turns(40));
+    assert_eq!(of.verdict(RuleName::LaunchBound), Judgement::Nothing);
+    let work = Scenario::with_free_launches();
+    let facts = Facts::new(&of.job, &of.report, &of.graph, Work::IN_PLACE).unwrap();
+    let saving = facts.saving(&work).unwrap();
+    assert!(saving.high_ps < 150 * US, "one executor cannot do two kernels at once: {saving:?}");
+}
+
+#[test]
+fn work_without_launches_lets_nobody_tell() {
+    let mut slices = busy(20);
+    slices.extend(
+        launched(20, 105, 100)
+            .into_iter()
+            .map(|Drawn(queue, name, start, end)| Drawn(queue, name, start + 2_040, end + 2_040)),
+    );
+    let of = machine(&slices);
+    assert_eq!(of.verdict(RuleName::LaunchBound), Judgement::CannotTell(DataGap::SomeLaunches(0.5)));
+    let recording = of.found(RuleName::Recording);
+    assert!(
+        recording.text().ends_with("lacks the launches of 50.0 % of the work of devices"),
+        "{}",
+        recording.text()
+    );
+    assert_eq!(machine(&launched(20, 105, 100)).verdict(RuleName::Recording), Judgement::Nothing);
 }
 
 #[test]
@@ -140,5 +222,6 @@ fn tracks(of: &Judgement) -> Vec<Option<&str>> {
 
 #[test]
 fn steps_are_not_known_without_marks() {
-    assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Judgement::CannotTell(DataGap::Steps));
+    let reason = DataGap::Steps(NoSteps::NoRepetition);
+    assert_eq!(machine(&busy(20)).verdict(RuleName::SlowStep), Judgement::CannotTell(reason));
 }

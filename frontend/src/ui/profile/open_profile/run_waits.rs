@@ -10,7 +10,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::run_waits::RunWaits;
 
 use super::profile_source::ProfileSource;
-use super::run_path::RunOfPage;
+use super::run_of_page::RunOfPage;
 use crate::ui::shell::{Answered, QuestionAnswers};
 use crate::view::Tab;
 use crate::view::run_path::span_of_run;

@@ -66,7 +66,7 @@ fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
                 <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
                 {ranks}
             </section>
-            <Parts opened path=Arc::clone(&path) />
+            <Parts opened path />
         </article>
     }
 }
@@ -87,7 +87,6 @@ fn Share(of: PathShare, short: String, length_ps: i64) -> impl IntoView {
 /// The parts in the window, as a table.
 #[component]
 fn Parts(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
-    let shown = Arc::clone(&path);
     let parts = Memo::new(move |_| {
         let window = opened.session.view.with(|view| view.window_in(opened.times.reach.get()));
         let is_in_sight = |part: &&PathEntry| {
@@ -96,9 +95,12 @@ fn Parts(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
                 window.overlaps(time(part.start_ps), time(part.end_ps))
             })
         };
-        shown.parts.iter().filter(is_in_sight).cloned().collect::<Vec<PathEntry>>()
+        path.parts.iter().filter(is_in_sight).cloned().collect::<Vec<PathEntry>>()
     });
-    let table = Memo::new(move |_| Arc::new(parts.with(|parts| path_table(&path, parts))));
+    let table = Memo::new(move |_| {
+        let zero = opened.times.zero.get();
+        Arc::new(opened.path.times.with(|times| parts.with(|parts| path_table(parts, times, zero.0))))
+    });
     let open = Callback::new(move |row: u32| {
         let part = parts.with_untracked(|parts| parts.get(row as usize).cloned());
         if let Some(PathEntry { rank, row: Some(row), .. }) = part {

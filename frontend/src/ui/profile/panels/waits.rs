@@ -15,7 +15,7 @@ use crate::ui::text::format;
 use crate::view::run_waits::{LONGEST_AT, wait_table};
 use crate::view::state::orders::PanelTable;
 
-/// Who waited for whom.
+/// The waits of the current rank, or of all ranks.
 #[component]
 pub fn WaitsPanel(
     /// The opened profile.

@@ -1,0 +1,50 @@
+//! The run of the current rank's profile, as the page shows it.
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+
+use super::profile_source::{ProfilesAnswer, known};
+use crate::ui::timeline::Times;
+use crate::view::run_times::RunTimes;
+use crate::view::source_id::SourceId;
+use crate::view::{Tab, View};
+
+/// The run of the current rank's profile, as the page shows it.
+#[derive(Clone, Copy)]
+pub struct RunOfPage {
+    /// Position of the profile.
+    pub(super) profile: Memo<u8>,
+    /// The times of the run on the page.
+    pub times: Memo<RunTimes>,
+    /// The window.
+    pub window: Memo<Interval>,
+    view: Memo<View>,
+    profiles: Memo<ProfilesAnswer>,
+}
+
+impl RunOfPage {
+    /// The run of the current rank's profile.
+    #[must_use]
+    pub fn new(
+        view: Memo<View>,
+        profiles: Memo<ProfilesAnswer>,
+        current: Memo<Option<SourceId>>,
+        shown: Times,
+    ) -> Self {
+        let profile = Memo::new(move |_| current.get().map_or(0, |source| source.profile));
+        let times = Memo::new(move |_| {
+            let base = view.with(|view| view.timebase);
+            known(profiles, |profiles| RunTimes::of(profiles, profile.get(), base)).unwrap_or_default()
+        });
+        let window = Memo::new(move |_| view.with(|view| view.window_in(shown.reach.get())));
+        Self { profile, times, window, view, profiles }
+    }
+
+    /// Whether a tab is open and the profiles are known.
+    pub(super) fn is_shown(self, tab: Tab) -> Memo<bool> {
+        Memo::new(move |_| {
+            let is_known = self.profiles.with(|answer| matches!(answer, Some(Ok(_))));
+            is_known && self.view.with(|view| view.shows(tab))
+        })
+    }
+}
