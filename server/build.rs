@@ -40,6 +40,9 @@ const BROTLI_QUALITY: u32 = if IS_SHIPPED { 11 } else { 5 };
 /// The largest window of plain brotli, as an exponent: 16 MiB, more than the page's program.
 const BROTLI_WINDOW: u32 = 24;
 
+/// Lines that tell why the page could not be built.
+const MOST_LINES: usize = 40;
+
 /// Text that a debug build without a page serves in its place.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>nprof</title>\
     <h1>The page is not in this binary</h1>\
@@ -52,7 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_optimised = std::env::var("PROFILE")? == "release";
     watch(&root, &dist, is_optimised);
     if is_optimised && let Err(reason) = build_page(&root) {
-        println!("cargo::error=the page could not be built: {reason}");
+        println!("cargo::error=the page could not be built:");
+        reason.to_string().lines().for_each(|line| println!("cargo::error={line}"));
         return Ok(());
     }
     let files = if dist.join("index.html").is_file() {
@@ -107,7 +111,9 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
             || name.starts_with("CARGO_MANIFEST_");
         let is_build =
             ["RUSTC", "RUSTDOC", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR", "TARGET", "HOST", "OUT_DIR"];
-        if is_ours || is_build.contains(&name.as_str()) {
+        // The pipe of the outer build's jobs can be closed for a build inside of it, which fails then.
+        let is_jobs = ["CARGO_MAKEFLAGS", "MAKEFLAGS", "MFLAGS"].contains(&name.as_str());
+        if is_ours || is_jobs || is_build.contains(&name.as_str()) {
             script.env_remove(name);
         }
     }
@@ -115,9 +121,17 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let reason = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given");
-    Err(reason.trim_start_matches("nprof: ").into())
+    Err(reason_of(&String::from_utf8_lossy(&output.stderr)).into())
+}
+
+/// The part of a build's messages that tells why it failed: its first error, or its last line.
+fn reason_of(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    let first =
+        lines.iter().position(|line| line.starts_with("error")).unwrap_or(lines.len().saturating_sub(1));
+    let shown = lines[first..].iter().take(MOST_LINES).map(|line| line.trim_start_matches("nprof: "));
+    let reason = shown.collect::<Vec<_>>().join("\n");
+    if reason.is_empty() { "no reason given".to_owned() } else { reason }
 }
 
 /// A file's path below a folder, with forward slashes, and its bytes.

@@ -68,9 +68,11 @@ impl<'g> Facts<'g> {
     pub fn new(job: &'g Job, report: &'g Report, graph: &'g JobGraph, work: Work<'g>) -> Result<Self> {
         let edges = JobEdges::of(graph, work)?;
         let path = CriticalPath::of(&edges);
+        // Savings do not depend on the replay of the unchanged run.
+        let predictions = Predictions::known(graph, path.length_ps());
         Ok(Self {
             path,
-            predictions: Predictions::of(graph, work.cancel)?,
+            predictions,
             coverage: Coverage::of(job, report, graph),
             steps: steps(job, report, &report.by_call(job)),
             rank_steps: Vec::new(),

@@ -8,8 +8,11 @@ use crate::base::narrow;
 use crate::model::stated_edge::NOBODY;
 use crate::model::{NodePoint, RankWork, StatedEdge};
 
-/// [`StatedEdges::slot`] of a node for which nothing waits.
-const NO_SLOT: u32 = u32::MAX;
+/// Bits of [`StatedEdges::slots`] that tell which points of a node others wait for.
+const STARTS: u32 = 1;
+const ENDS: u32 = 2;
+/// Number of these bits.
+const POINT_BITS: u32 = 2;
 
 /// The edges of a rank.
 #[derive(Debug, Default)]
@@ -18,9 +21,10 @@ pub(in crate::insight) struct StatedEdges {
     edges: Vec<StatedEdge>,
     /// For each node the position of its first edge, and the number of all. Empty without edges.
     first: Vec<u32>,
-    /// For each node its position among the nodes that others wait for. Empty without edges.
+    /// For each node the position of its first point among the points that others wait for, above
+    /// the bits of these points. Empty without edges.
     slots: Vec<u32>,
-    /// Number of nodes that others wait for.
+    /// Number of points that others wait for.
     pub(in crate::insight) awaited: usize,
     /// Edges that the times contradict.
     pub(in crate::insight) dropped: u64,
@@ -41,15 +45,15 @@ impl StatedEdges {
         edges.retain(|edge| edge.from == NOBODY || leads_forward(edge, work, &places));
         stated.dropped = (all - edges.len()) as u64;
         let nodes = work.nodes.len();
-        stated.first =
-            (0..=narrow(nodes)).map(|node| narrow(edges.partition_point(|edge| edge.node < node))).collect();
-        stated.slots = vec![NO_SLOT; nodes];
+        stated.first = first_edges(&edges, nodes);
+        stated.slots = vec![0; nodes];
         for edge in edges.iter().filter(|edge| edge.from != NOBODY) {
-            let slot = &mut stated.slots[edge.from as usize];
-            if *slot == NO_SLOT {
-                *slot = narrow(stated.awaited);
-                stated.awaited += 1;
-            }
+            stated.slots[edge.from as usize] |= bit_of(edge.from_point);
+        }
+        for slot in stated.slots.iter_mut().filter(|slot| **slot != 0) {
+            let points = slot.count_ones() as usize;
+            *slot |= narrow(stated.awaited) << POINT_BITS;
+            stated.awaited += points;
         }
         stated.edges = edges;
         stated
@@ -62,10 +66,37 @@ impl StatedEdges {
         of.iter().filter(move |edge| edge.at == at)
     }
 
-    /// Position of a node among those that others wait for.
-    pub(in crate::insight) fn slot(&self, node: u32) -> Option<usize> {
-        self.slots.get(node as usize).filter(|slot| **slot != NO_SLOT).map(|slot| *slot as usize)
+    /// Whether others wait for a point of a node.
+    pub(in crate::insight) fn is_awaited(&self, node: u32) -> bool {
+        self.slots.get(node as usize).is_some_and(|slot| *slot != 0)
     }
+
+    /// Position of a point of a node among those that others wait for.
+    pub(in crate::insight) fn slot(&self, node: u32, point: NodePoint) -> Option<usize> {
+        let slot = self.slots.get(node as usize).filter(|slot| **slot & bit_of(point) != 0)?;
+        let is_second = point == NodePoint::End && slot & STARTS != 0;
+        Some((slot >> POINT_BITS) as usize + usize::from(is_second))
+    }
+}
+
+fn bit_of(point: NodePoint) -> u32 {
+    match point {
+        NodePoint::Start => STARTS,
+        NodePoint::End => ENDS,
+    }
+}
+
+/// For each node the position of its first edge, and the number of all. The edges are in the order
+/// of nodes.
+fn first_edges(edges: &[StatedEdge], nodes: usize) -> Vec<u32> {
+    let mut first = Vec::with_capacity(nodes + 1);
+    let mut at = 0;
+    for node in 0..narrow(nodes) {
+        first.push(narrow(at));
+        at += edges[at..].iter().take_while(|edge| edge.node == node).count();
+    }
+    first.push(narrow(edges.len()));
+    first
 }
 
 /// Whether the replay knows the source of an edge when it comes to the target. `places` are those

@@ -34,20 +34,6 @@ struct AwaitedTime {
     passed: Option<ByModel>,
 }
 
-/// The times of a node that a stated edge comes from.
-#[derive(Debug, Clone, Copy)]
-struct AwaitedTimes {
-    start: AwaitedTime,
-    end: AwaitedTime,
-}
-
-impl AwaitedTimes {
-    const NEVER: Self = {
-        let never = AwaitedTime { time: ReplayTime::NEVER, passed: None };
-        Self { start: never, end: never }
-    };
-}
-
 /// The end that came last, with its node, or [`NOBODY`].
 #[derive(Debug, Clone, Copy)]
 struct LastEnd {
@@ -84,8 +70,10 @@ pub(super) struct RankReplay<'g> {
     next_start: usize,
     next_end: usize,
     next_call: usize,
-    /// Start and end of each node that a stated edge comes from.
-    awaited: Vec<AwaitedTimes>,
+    /// The times of points that stated edges come from.
+    awaited: Vec<ReplayTime>,
+    /// For each of them [`AwaitedTime::passed`]. Empty if others wait for all queues.
+    passed: Vec<Option<ByModel>>,
     /// Calls that have started and not ended.
     open_calls: Vec<MeetingCall>,
     /// Extent of the work of devices.
@@ -114,7 +102,8 @@ impl<'g> RankReplay<'g> {
             next_start: 0,
             next_end: 0,
             next_call: 0,
-            awaited: vec![AwaitedTimes::NEVER; graph.stated.awaited],
+            awaited: vec![ReplayTime::NEVER; graph.stated.awaited],
+            passed: Vec::new(),
             open_calls: Vec::new(),
             device: WorkExtent::EMPTY,
             calls: WorkExtent::EMPTY,
@@ -187,9 +176,7 @@ impl<'g> RankReplay<'g> {
         }
         job.observer.point(self.point(narrow(at), NodePoint::Start), time.old[MIDDLE]);
         self.queues[class.queue as usize].started = time;
-        if let Some(slot) = self.graph.stated.slot(narrow(at)) {
-            self.awaited[slot].start = self.passed_on(narrow(at), NodePoint::Start, time, job.scenario);
-        }
+        self.pass_on(narrow(at), NodePoint::Start, time, job.scenario);
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).start(time);
         }
@@ -255,20 +242,28 @@ impl<'g> RankReplay<'g> {
 
     /// The time of the source of a stated edge.
     fn source(&self, edge: &StatedEdge) -> AwaitedTime {
-        let Some(slot) = self.graph.stated.slot(edge.from) else { return AwaitedTimes::NEVER.end };
-        match edge.from_point {
-            NodePoint::Start => self.awaited[slot].start,
-            NodePoint::End => self.awaited[slot].end,
+        match self.graph.stated.slot(edge.from, edge.from_point) {
+            Some(slot) => {
+                AwaitedTime { time: self.awaited[slot], passed: self.passed.get(slot).copied().flatten() }
+            }
+            None => AwaitedTime { time: ReplayTime::NEVER, passed: None },
         }
     }
 
-    /// The time of a point of a node for those that wait for it. A queue for which nothing waits
-    /// still passes on what came late to itself.
-    fn passed_on(&mut self, at: u32, point: NodePoint, time: ReplayTime, scenario: &Scenario) -> AwaitedTime {
+    /// Keeps the time of a point of a node for those that wait for it. A queue for which nothing
+    /// waits still passes on what came late to itself.
+    fn pass_on(&mut self, at: u32, point: NodePoint, time: ReplayTime, scenario: &Scenario) {
+        if !self.graph.stated.is_awaited(at) {
+            return;
+        }
+        let slot = self.graph.stated.slot(at, point);
+        if let Some(slot) = slot {
+            self.awaited[slot] = time;
+        }
         let node = &self.graph.work.nodes[at as usize];
         let queue = self.graph.classes[node.class as usize].queue;
         if !scenario.is_queue_never_awaited(RankQueue { rank: self.at, queue }) {
-            return AwaitedTime { time, passed: None };
+            return;
         }
         let mut passed = self.queues[queue as usize].passed;
         for edge in self.graph.stated.to(at, point) {
@@ -276,7 +271,10 @@ impl<'g> RankReplay<'g> {
             passed = later(passed, source.unwrap_or(time.new));
         }
         self.queues[queue as usize].passed = passed;
-        AwaitedTime { time, passed: Some(passed) }
+        if let Some(slot) = slot {
+            self.passed.resize(self.awaited.len(), None);
+            self.passed[slot] = Some(passed);
+        }
     }
 
     /// A time that also waits for a stated edge. In the new run nobody waits for a semaphore that
@@ -417,9 +415,7 @@ impl<'g> RankReplay<'g> {
         let class = self.graph.classes[node.class as usize];
         let queue = &mut self.queues[class.queue as usize];
         (queue.ended, queue.ended_node) = (time, at);
-        if let Some(slot) = self.graph.stated.slot(at) {
-            self.awaited[slot].end = self.passed_on(at, NodePoint::End, time, scenario);
-        }
+        self.pass_on(at, NodePoint::End, time, scenario);
         if class.side == MachineSide::Device && !class.waits {
             self.ended = LastEnd { node: at, time };
         } else if class.side == MachineSide::Host {
