@@ -111,7 +111,7 @@ fn build_page(root: &Path) -> Result<(), Box<dyn Error>> {
             || name.starts_with("CARGO_MANIFEST_");
         let is_build =
             ["RUSTC", "RUSTDOC", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR", "TARGET", "HOST", "OUT_DIR"];
-        // The pipe of the outer build's jobs can be closed for a build inside of it, which fails then.
+        // The pipe of the outer build can be closed for a build inside of it, which fails then.
         let is_jobs = ["CARGO_MAKEFLAGS", "MAKEFLAGS", "MFLAGS"].contains(&name.as_str());
         if is_ours || is_jobs || is_build.contains(&name.as_str()) {
             script.env_remove(name);
