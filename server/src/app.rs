@@ -22,6 +22,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
+use crate::analysis::graph_meter::GraphMeters;
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::analysis::kept_answers::KeptAnswers;
 use crate::analysis::kept_graph::KeptGraph;
@@ -63,6 +64,8 @@ struct AppState {
     summaries: Cache<SegmentKey, Arc<Summary>>,
     findings: KeptAnswers<Findings>,
     graphs: KeptAnswers<KeptGraph>,
+    /// Progress of the graphs that are being made.
+    graph_meters: GraphMeters,
     /// Job segments by their paths, which change with their contents.
     job_segments: Cache<PathBuf, Arc<JobSegment>>,
     /// Comparisons that would fail again, by the paths of their job segments.
@@ -116,6 +119,7 @@ impl App {
             summaries: Cache::new(MAX_SEGMENTS),
             findings: KeptAnswers::default(),
             graphs: KeptAnswers::default(),
+            graph_meters: GraphMeters::default(),
             job_segments: Cache::new(MAX_JOBS),
             failed: Mutex::default(),
             process,

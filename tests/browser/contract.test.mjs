@@ -54,6 +54,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
   all["/api/profiles/{slug}/notes"] = [`/api/profiles/${profile}/notes`];
   all["/api/profiles/{slug}/findings"] = [`/api/profiles/${profile}/findings`, `/api/profiles/${profile}/findings?limit=1`];
   all["/api/profiles/{slug}/critical-path"] = [`/api/profiles/${profile}/critical-path`];
+  all["/api/profiles/{slug}/graph"] = [`/api/profiles/${profile}/graph`];
   all["/api/profiles/{slug}/waits"] = [`/api/profiles/${profile}/waits?ranks=0&waits=9`];
   for (const rank of ["0", "all"]) {
     for (const [template, path] of Object.entries(of(rank))) {

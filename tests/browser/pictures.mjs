@@ -85,3 +85,14 @@ test("the critical path of a job with a rank that pauses", async (t) => {
     await page.getByRole("article", { name: "Critical path" }).getByRole("heading").waitFor();
   });
 });
+
+test("waits of a rank whose loads come late", async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "2", "--events", "20000", "--fault", "dma-late=3", "--db-bucket", "job");
+  const { waits } = await ask(url, "profiles/job/waits?ranks=0&waits=100000");
+  const { start_ps, end_ps } = waits.reduce((a, b) => (b.end_ps - b.start_ps > a.end_ps - a.start_ps ? b : a));
+  const window = [start_ps - 2 * (end_ps - start_ps), end_ps + 3 * (end_ps - start_ps)];
+  await take(t, "waits", addressOf(url, "job", window, "&rank=0&tab=waits&drawer_px=240"), async (page) => {
+    await rowOf(page, "Tensor").waitFor();
+    await page.getByRole("article", { name: "Waits" }).getByRole("heading").waitFor();
+  });
+});

@@ -9,6 +9,7 @@ use super::grammar::{
     Address, GivenAddress, Parameter, ParameterDoc, ParameterPlace, Parameters, Text, ValueForm, missing,
     number, parameters,
 };
+use super::graph_progress::GraphProgress;
 use super::message_times::Timed;
 use super::notes::Notes;
 use super::rank_ref::RankRef;
@@ -289,6 +290,9 @@ pub trait ProfileStore {
 
     /// The findings about the run of the profile with this name or id. The answer can be kept.
     fn findings(&self, name: &str, work: Work<'_>) -> std::result::Result<Findings, Refusal>;
+
+    /// The progress of the dependency graph of the profile with this name or id.
+    fn graph_progress(&self, name: &str) -> std::result::Result<GraphProgress, Refusal>;
 
     /// The critical path of the run of the profile with this name or id: its parts within a span,
     /// at most `most`.

@@ -7,6 +7,7 @@ use super::answer;
 use super::ask::{ProfileStore, Rank, RankId};
 use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
 use super::findings::Findings;
+use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
@@ -154,6 +155,13 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     fn findings(&self, name: &str, _: Work<'_>) -> std::result::Result<Findings, Refusal> {
         self.check_name(name)?;
         self.bundle.findings.clone()
+    }
+
+    fn graph_progress(&self, name: &str) -> std::result::Result<GraphProgress, Refusal> {
+        self.check_name(name)?;
+        let ranks = self.bundle.profile.ranks.iter().filter(|entry| !entry.rank.is_all()).count();
+        let ranks = crate::base::narrow(ranks);
+        Ok(GraphProgress { stage: GraphStage::Kept, done: ranks, ranks })
     }
 
     fn critical_path(

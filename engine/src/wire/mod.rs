@@ -16,6 +16,7 @@ pub mod detail;
 pub mod export;
 pub mod findings;
 pub mod grammar;
+pub mod graph_progress;
 pub mod job;
 pub mod message_times;
 pub mod notes;

@@ -6,6 +6,7 @@ use nprof_engine::insight::JobGraph;
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
 
+use super::graph_meter::GraphMeter;
 use super::{Analysed, AnalysisError, analyse, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
 
@@ -34,18 +35,32 @@ pub struct Replayable {
 
 /// Reads the work of all ranks of a profile.
 pub fn replayable(profile: &Profile, cancel: Cancel<'_>) -> Result<Replayable, AnalysisError> {
+    metered(profile, &GraphMeter::default(), cancel)
+}
+
+/// The same, with a meter of its progress.
+pub fn metered(
+    profile: &Profile,
+    meter: &GraphMeter,
+    cancel: Cancel<'_>,
+) -> Result<Replayable, AnalysisError> {
     let analysed = analyse(profile, CallIds::Skipped, cancel)?;
+    meter.begin_work();
     let mut files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
     files.sort_by_key(|file| file.rank);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let on_cores = on_all_cores(cancel);
-    let read = on_cores
-        .gather(files.len(), |at| Ok(of_segment(profile, files[at], |segment| work(segment, cancel))))
-        .map_err(failed)?;
+    let read = |at: usize| {
+        let read = of_segment(profile, files[at], |segment| work(segment, cancel));
+        meter.rank_is_read();
+        Ok(read)
+    };
+    let read = on_cores.gather(files.len(), read).map_err(failed)?;
     let mut works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
     if !works.iter().any(RankWork::has_device) {
         works = host_works(profile, &files, &analysed, cancel)?;
     }
+    meter.begin_edges();
     let graph = JobGraph::new(&analysed.job, &analysed.report, works, on_cores).map_err(failed)?;
     Ok(Replayable { analysed, graph })
 }

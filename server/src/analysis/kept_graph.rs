@@ -14,7 +14,8 @@ use nprof_engine::wire::run_path::RunPath;
 use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
-use super::graph::{MOST_EVENTS, Replayable, replayable};
+use super::graph::{self, MOST_EVENTS, Replayable};
+use super::graph_meter::GraphMeter;
 use super::kept_answers::KeptAnswer;
 use super::run_waits::{MOST_ROWS, run_waits, unknown_rank, waits_of_each};
 use super::{AnalysisError, on_all_cores};
@@ -33,7 +34,12 @@ pub struct KeptGraph {
 impl KeptGraph {
     /// Reads the work of all ranks of a profile.
     pub fn of(profile: &Profile, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
-        let of = replayable(profile, cancel)?;
+        Self::metered(profile, &GraphMeter::default(), cancel)
+    }
+
+    /// The same, with a meter of its progress.
+    pub fn metered(profile: &Profile, meter: &GraphMeter, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
+        let of = graph::metered(profile, meter, cancel)?;
         Ok(Self { of, unchanged_ps: OnceLock::new(), path: OnceLock::new() })
     }
 

@@ -5,6 +5,7 @@ pub mod condition;
 pub mod energy;
 pub mod findings;
 pub mod graph;
+pub mod graph_meter;
 pub mod job_segment;
 pub mod json;
 pub mod kept_answers;

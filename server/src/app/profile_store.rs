@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use nprof_engine::base::Interval;
+use nprof_engine::base::{Interval, narrow};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::Edit;
 use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::wire::ask::{self, RankId};
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
 use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::graph_progress::{GraphProgress, GraphStage};
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
@@ -16,6 +17,8 @@ use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use super::{App, OpenRank};
+use crate::analysis::graph_meter::GraphMeter;
+use crate::analysis::kept_answers::key_of;
 use crate::analysis::kept_graph::KeptGraph;
 use crate::analysis::{AnalysisError, findings, graph, job_segment};
 use crate::http::error::ApiError;
@@ -33,7 +36,11 @@ impl App {
     }
 
     fn graph_of(&self, profile: &Profile, cancel: Cancel<'_>) -> Result<Arc<KeptGraph>, AnalysisError> {
-        self.0.graphs.of(profile, cancel, || KeptGraph::of(profile, cancel))
+        let made = || {
+            let make = |meter: &GraphMeter| KeptGraph::metered(profile, meter, cancel);
+            self.0.graph_meters.metered(&key_of(profile), make)
+        };
+        self.0.graphs.of(profile, cancel, made)
     }
 }
 
@@ -80,6 +87,17 @@ impl ask::ProfileStore for App {
         };
         let found = self.0.findings.of(&profile, work.cancel, compute).map_err(|error| refused(&error))?;
         Ok(Findings::clone(&found))
+    }
+
+    fn graph_progress(&self, name: &str) -> Result<GraphProgress, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        let ranks = narrow(profile.manifest.ranks.len());
+        if self.0.graphs.kept(&profile).is_some() {
+            return Ok(GraphProgress { stage: GraphStage::Kept, done: ranks, ranks });
+        }
+        let meter = self.0.graph_meters.of(&key_of(&profile));
+        let absent = GraphProgress { stage: GraphStage::Absent, done: 0, ranks };
+        Ok(meter.map_or(absent, |meter| meter.progress(ranks)))
     }
 
     fn critical_path(

@@ -48,7 +48,7 @@ pub async fn read(
         | Question::EditSubjects(EditSubjectsQuestion { profile, .. }) => {
             app.compare(&RankId { profile: profile.clone(), rank: RankRef::All }).await?;
         }
-        Question::Profiles(_) | Question::Profile(_) | Question::Notes(_) => {}
+        Question::Profiles(_) | Question::Profile(_) | Question::Notes(_) | Question::GraphProgress(_) => {}
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(StoreQuestion { app, question, headers, wanted });

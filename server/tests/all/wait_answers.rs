@@ -1,9 +1,11 @@
 //! The waits of a run over HTTP, on the command line and in an HTML file: one answer for all.
 
+use std::sync::Mutex;
+
 use axum::http::StatusCode;
 use nprof_engine::base::Interval;
-use nprof_engine::exec::Work;
-use nprof_engine::wire::questions::{Question, RunWaitsQuestion, answer};
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::wire::questions::{GraphProgressQuestion, Question, RunWaitsQuestion, answer};
 use nprof_server::export::RanksOf;
 use serde_json::Value;
 
@@ -66,6 +68,34 @@ fn single_waits_are_those_of_the_rows() {
     let within = of(Some(Interval::new(start, end)), u32::MAX);
     assert_eq!(&within["waits"][0], first);
     assert!(within["waits"].as_array().unwrap().len() < all["waits"].as_array().unwrap().len());
+}
+
+/// A graph is made for the first answer that needs it, and is there from then on.
+#[test]
+fn a_graph_says_how_far_it_is() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let progress = || {
+        let question = GraphProgressQuestion { profile: "job".to_owned() };
+        json(&answer(&app, &question.into(), Work::IN_PLACE).unwrap())
+    };
+    assert_eq!(progress(), serde_json::json!({"stage": "absent", "done": 0, "ranks": 4}));
+    // While the work is read, the stages come in their order.
+    let seen = Mutex::new(Vec::new());
+    let look = || {
+        let stage = progress()["stage"].as_str().unwrap().to_owned();
+        let mut seen = seen.lock().unwrap();
+        if seen.last() != Some(&stage) {
+            seen.push(stage);
+        }
+        false
+    };
+    let work = Work { cancel: Cancel::when(&look), ..Work::IN_PLACE };
+    answer(&app, &question(None, None, 0), work).unwrap();
+    let seen = seen.into_inner().unwrap();
+    let at = |stage: &str| seen.iter().position(|one| one == stage);
+    assert!(at("calls").is_some() && at("calls") < at("work"), "{seen:?}");
+    assert_eq!(progress(), serde_json::json!({"stage": "kept", "done": 4, "ranks": 4}));
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod detail;
 mod edit_subjects;
 mod events;
 mod findings;
+mod graph_progress;
 mod limit;
 mod notes;
 mod profile;
@@ -43,6 +44,7 @@ questions! {
         Profile: profile::ProfileQuestion,
         Notes: notes::NotesQuestion,
         Findings: findings::FindingsQuestion,
+        GraphProgress: graph_progress::GraphProgressQuestion,
         CriticalPath: critical_path::CriticalPathQuestion,
         RunWaits: run_waits::RunWaitsQuestion,
         WhatIf: what_if::WhatIfQuestion,

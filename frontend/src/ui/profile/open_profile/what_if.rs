@@ -1,6 +1,9 @@
-//! Questions about the run of a profile if some of its work took another time.
+//! Questions about the run of a profile if some of its work took another time, and the progress of
+//! what they need.
 
-use nprof_engine::wire::questions::{EditSubjectsQuestion, WhatIfQuestion};
+use leptos::prelude::*;
+use nprof_engine::wire::graph_progress::GraphProgress;
+use nprof_engine::wire::questions::{EditSubjectsQuestion, GraphProgressQuestion, WhatIfQuestion};
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 use web_sys::AbortSignal;
 
@@ -15,6 +18,13 @@ impl Opened {
         cancel: AbortSignal,
     ) -> Result<EditSubjects, FetchError> {
         self.of.source.ask_until(question, Some(&cancel)).await
+    }
+
+    /// The progress of the graph of the current rank's profile, which answers about its run need.
+    pub async fn graph_progress(self) -> Result<GraphProgress, FetchError> {
+        let source = self.current.source.get_untracked().unwrap_or_default();
+        let profile = self.names().at(source.profile).unwrap_or_default().to_owned();
+        self.of.source.ask_until(GraphProgressQuestion { profile }, None).await
     }
 
     /// The length of the run under edits.

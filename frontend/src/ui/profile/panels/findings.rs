@@ -10,7 +10,8 @@ use nprof_engine::insight::finding::sentence;
 use nprof_engine::wire::findings::{FindingEntry, Findings, RuleState, SeverityEntry};
 use wasm_bindgen::JsCast;
 
-use crate::ui::controls::{Failure, Loading, own_element};
+use super::pending_answer::PendingAnswer;
+use crate::ui::controls::{Failure, own_element};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
@@ -27,7 +28,7 @@ pub fn FindingsPanel(
     let asked = QuestionAnswers::new(profile, move |profile, cancel| opened.findings(profile, cancel));
     let answer = Memo::new(move |_| asked.last.get().filter(|(of, _)| Some(*of) == profile.get()));
     move || match answer.get() {
-        None => view! { <Loading what="The findings are being computed …" /> }.into_any(),
+        None => view! { <PendingAnswer opened what="The findings are" /> }.into_any(),
         Some((_, Err(error))) => {
             let reason = error.to_string();
             view! { <Failure title="The findings did not arrive" reason on_retry=asked.retry /> }.into_any()

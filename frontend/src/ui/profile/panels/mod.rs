@@ -18,6 +18,8 @@ mod members;
 #[cfg(feature = "browser")]
 mod path;
 #[cfg(feature = "browser")]
+mod pending_answer;
+#[cfg(feature = "browser")]
 mod reading;
 #[cfg(feature = "browser")]
 mod search_panel;

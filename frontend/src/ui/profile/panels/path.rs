@@ -8,8 +8,9 @@ use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::finding::sentence::of_run;
 use nprof_engine::wire::run_path::{PathEntry, PathShare, RunPath};
 
+use super::pending_answer::PendingAnswer;
 use super::selection::table_of;
-use crate::ui::controls::{Failure, Loading};
+use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
 use crate::ui::text::format;
@@ -28,7 +29,7 @@ pub fn PathPanel(
 ) -> impl IntoView {
     let answer = Memo::new(move |_| opened.path.last().map(|(_, answer)| answer));
     move || match answer.get() {
-        None => view! { <Loading what="The critical path is being computed …" /> }.into_any(),
+        None => view! { <PendingAnswer opened what="The critical path is" /> }.into_any(),
         Some(Err(error)) if !error.is_temporary() => {
             view! { <p class="panel-empty">{error.to_string()}</p> }.into_any()
         }

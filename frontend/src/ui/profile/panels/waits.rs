@@ -7,8 +7,9 @@ use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::wire::run_waits::{RunWaits, WaitEntry};
 
+use super::pending_answer::PendingAnswer;
 use super::selection::table_of;
-use crate::ui::controls::{Failure, Loading};
+use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
 use crate::ui::text::format;
@@ -23,7 +24,7 @@ pub fn WaitsPanel(
 ) -> impl IntoView {
     let answer = Memo::new(move |_| opened.waits.last().map(|(_, answer)| answer));
     move || match answer.get() {
-        None => view! { <Loading what="The waits are being computed …" /> }.into_any(),
+        None => view! { <PendingAnswer opened what="The waits are" /> }.into_any(),
         Some(Err(error)) if !error.is_temporary() => {
             view! { <p class="panel-empty">{error.to_string()}</p> }.into_any()
         }
