@@ -44,6 +44,10 @@ test("axe finds nothing", async (t) => {
       `${profile}&tab=path`,
       (page) => page.getByRole("article", { name: "Critical path" }).locator("tbody tr:not(.space)").first(),
     ],
+    waits: [
+      `${profile}&tab=waits`,
+      (page) => page.getByRole("article", { name: "Waits" }).locator("tbody tr:not(.space)").first(),
+    ],
     search: [`${profile}&q=MATMUL&tab=search`, (page) => page.getByRole("list", { name: "Hits" })],
     plots: [
       `${profile}&rank=all&tab=plots`,

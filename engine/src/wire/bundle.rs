@@ -191,7 +191,7 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
             let what = "this page holds the waits of each rank that it shows, and of all together";
             Refusal::new(RefusalKind::NotFound, what)
         };
-        known.iter().find(is_asked_for).map(|of| of.waits.within(asked.span)).ok_or_else(unknown)
+        known.iter().find(is_asked_for).map(|of| of.waits.within(asked.span, asked.most)).ok_or_else(unknown)
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], _: Work<'_>) -> std::result::Result<WhatIf, Refusal> {

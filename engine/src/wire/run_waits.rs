@@ -140,12 +140,23 @@ impl RunWaits {
         }
     }
 
-    /// The message with its single waits within a span, of those that it has.
+    /// The message with the longest single waits within a span, of those that it has.
     #[must_use]
-    pub fn within(&self, span: Option<Interval>) -> Self {
+    pub fn within(&self, span: Option<Interval>, most: usize) -> Self {
         let is_in_sight =
             |wait: &&WaitSpan| span.is_none_or(|span| span.overlaps(wait.start_ps, wait.end_ps));
-        Self { waits: self.waits.iter().filter(is_in_sight).cloned().collect(), ..self.clone() }
+        let mut waits: Vec<(usize, &WaitSpan)> = self.waits.iter().filter(is_in_sight).enumerate().collect();
+        // Of equally long ones the first: the sort keeps their order.
+        waits.sort_by_key(|(_, wait)| Reverse(wait.duration_ps()));
+        let left_out = waits.split_off(waits.len().min(most));
+        waits.sort_unstable_by_key(|(place, _)| *place);
+        let left_out_ps = left_out.iter().map(|(_, wait)| wait.duration_ps()).fold(0, i64::saturating_add);
+        Self {
+            table: self.table.clone(),
+            waits: waits.into_iter().map(|(_, wait)| wait.clone()).collect(),
+            left_out: self.left_out + left_out.len() as u64,
+            left_out_ps: self.left_out_ps.saturating_add(left_out_ps),
+        }
     }
 }
 
@@ -232,6 +243,12 @@ impl WaitEntry {
 }
 
 impl WaitSpan {
+    /// Length in picoseconds.
+    #[must_use]
+    pub fn duration_ps(&self) -> i64 {
+        self.end_ps.saturating_sub(self.start_ps)
+    }
+
     fn of(graph: &JobGraph, rank: &RankGraph, wait: &SeenWait) -> Self {
         let queue = rank.work.queue_of(&rank.work.nodes[wait.node as usize]);
         Self {

@@ -42,6 +42,10 @@ fn all_ways_give_the_same_waits() {
         }
         let of_file = bundled(RanksOf::all(&profile), &asked(500));
         assert_eq!(of_file["table"], of_server["table"]);
+        if rank.is_some() {
+            let few = json(&answer(&app, &asked(9), Work::IN_PLACE).unwrap());
+            assert_eq!(bundled(RanksOf::all(&profile), &asked(9)), few);
+        }
         let shown = of_file["waits"].as_array().unwrap().len();
         assert_eq!(shown > 0, rank.is_some(), "only a rank has single waits in a file");
     }
