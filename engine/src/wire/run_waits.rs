@@ -146,7 +146,7 @@ impl RunWaits {
         let is_in_sight =
             |wait: &&WaitSpan| span.is_none_or(|span| span.overlaps(wait.start_ps, wait.end_ps));
         let mut waits: Vec<(usize, &WaitSpan)> = self.waits.iter().filter(is_in_sight).enumerate().collect();
-        // Of equally long ones the first: the sort keeps their order.
+        // The first ones of equally long waits stay: the sort keeps their order.
         waits.sort_by_key(|(_, wait)| Reverse(wait.duration_ps()));
         let left_out = waits.split_off(waits.len().min(most));
         waits.sort_unstable_by_key(|(place, _)| *place);
