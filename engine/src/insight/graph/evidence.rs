@@ -14,13 +14,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::observed_work::{ClassKey, ObservedWork, QueueKey};
+use super::observed_work::{ClassKey, LEAST_UNDER_PS, ObservedWork, QueueKey};
 use super::shared_executor::shared_executor;
 use crate::model::WorkClass;
 
-/// Time by which a slice must reach into another one to count as under it, in picoseconds: the
-/// clock of a device repeats a time within this.
-const LEAST_UNDER_PS: i64 = 1_000_000;
 /// A slice starts right after an end within this time, in picoseconds. Other ends do not explain it
 /// if they are older by this much.
 const RIGHT_AFTER_PS: i64 = 10_000_000;
@@ -89,10 +86,7 @@ impl<'w> StartEvidence<'w> {
     pub(super) fn add(&mut self, of: ObservedWork<'w>) {
         let work = of.work;
         let queues = of.told_apart();
-        let mut place = vec![None; work.queues.len()];
-        for (bit, &queue) in queues.iter().enumerate() {
-            place[queue as usize] = Some(bit);
-        }
+        let place = of.places(&queues);
         let width = queues.len();
         let (mut counts, mut apart) = (vec![0_u64; work.classes.len()], vec![0_u64; work.classes.len()]);
         let (mut under, mut after) =

@@ -3,6 +3,9 @@
 
 use crate::model::{MachineSide, RankWork, Role, WorkClass, WorkQueue};
 
+/// Time by which a slice must reach into another one to count as under it, in picoseconds: the
+/// clock of a device repeats a time within this.
+pub(super) const LEAST_UNDER_PS: i64 = 1_000_000;
 /// Queues of a rank that are told apart. The middle model knows no others.
 const MOST_QUEUES: usize = 64;
 /// Key that a queue has on all ranks.
@@ -35,6 +38,15 @@ impl<'w> ObservedWork<'w> {
     pub(super) fn told_apart(self) -> Vec<u32> {
         let device = (0_u32..).zip(&self.work.queues).filter(|(_, queue)| queue.side == MachineSide::Device);
         device.map(|(at, _)| at).take(MOST_QUEUES).collect()
+    }
+
+    /// For each queue of the work its position among those that are told apart.
+    pub(super) fn places(self, told_apart: &[u32]) -> Vec<Option<usize>> {
+        let mut places = vec![None; self.work.queues.len()];
+        for (place, &queue) in told_apart.iter().enumerate() {
+            places[queue as usize] = Some(place);
+        }
+        places
     }
 
     pub(super) fn queue(self, at: u32) -> QueueKey {

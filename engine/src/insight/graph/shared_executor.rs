@@ -8,15 +8,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::observed_work::ObservedWork;
-use crate::model::RankWork;
+use super::observed_work::{LEAST_UNDER_PS, ObservedWork};
 use crate::model::rank_work::NO_LAUNCH;
+use crate::model::{MachineSide, RankWork};
 
 /// Names of work that are told apart, those with the most time.
 const MOST_NAMES: usize = 64;
-/// Time by which work must reach into another one to count as at the same time, in picoseconds: the
-/// clock of a device repeats a time within this.
-const LEAST_UNDER_PS: i64 = 1_000_000;
 /// Time by which a launch must come before the end of the other work, in picoseconds.
 const LAUNCHED_BEFORE_PS: i64 = 20_000_000;
 /// The least number of kernels that had to wait.
@@ -115,7 +112,7 @@ fn name_of(work: &RankWork, class: usize) -> &str {
 /// Whether a class is work of a device whose order with other queues the recording does not state.
 fn is_counted(of: ObservedWork<'_>, class: usize) -> bool {
     let queue = of.work.classes[class].queue;
-    let is_of_device = of.work.queues[queue as usize].side == crate::model::MachineSide::Device;
+    let is_of_device = of.work.queues[queue as usize].side == MachineSide::Device;
     is_of_device && !of.communicates[class] && !of.work.states_waits(queue)
 }
 
@@ -139,10 +136,7 @@ struct LastSlice {
 /// second one.
 fn overlaps(of: ObservedWork<'_>, queues: &[u32], names: &LongestNames) -> Vec<StartsBeside> {
     let work = of.work;
-    let mut place = vec![None; work.queues.len()];
-    for (bit, &queue) in queues.iter().enumerate() {
-        place[queue as usize] = Some(bit);
-    }
+    let place = of.places(queues);
     let mut seen = vec![StartsBeside::default(); MOST_NAMES * MOST_NAMES];
     let mut last = vec![LastSlice { end_ps: i64::MIN, name: None }; queues.len()];
     for node in work.nodes.iter().filter(|node| node.row < of.first_absent_row) {

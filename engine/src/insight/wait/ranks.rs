@@ -2,8 +2,10 @@
 
 use super::super::walk::JobEdges;
 use super::WaitRow;
-use super::sight::{WaitSight, waits_in_sight};
-use super::sums::waits;
+use super::each::each_wait;
+use super::party::RankParties;
+use super::sight::{LongestWaits, WaitSight};
+use super::sums::{WaitSums, waits};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 
@@ -37,11 +39,18 @@ impl WaitsOfRank {
         let wanted: Vec<u32> = wanted.map(|(at, _)| at).collect();
         let of_rank = |place: usize| {
             let at = wanted[place];
-            let sight = match asked.most {
-                0 => WaitSight::default(),
-                most => waits_in_sight(edges, at, asked.span, most, work.cancel)?,
-            };
-            Ok(Self { at, rows: waits(edges, at, work.cancel)?, sight })
+            if asked.most == 0 {
+                let rows = waits(edges, at, work.cancel)?;
+                return Ok(Self { at, rows, sight: WaitSight::default() });
+            }
+            let parties = RankParties::of(edges.graph(), at);
+            let mut sums = WaitSums::new(edges, &parties);
+            let mut longest = LongestWaits::of(asked.span, asked.most);
+            let rest_ps = each_wait(edges, &parties, work.cancel, &mut |wait| {
+                sums.add(&wait);
+                longest.add(&wait);
+            })?;
+            Ok(Self { at, rows: sums.finish(rest_ps), sight: longest.finish() })
         };
         work.gather(wanted.len(), of_rank)
     }

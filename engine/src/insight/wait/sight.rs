@@ -3,12 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::super::walk::JobEdges;
 use super::WaitKind;
-use super::each::{SingleWait, each_wait};
-use super::party::{Party, RankParties};
-use crate::base::{Interval, Result};
-use crate::exec::Cancel;
+use super::each::SingleWait;
+use super::party::Party;
+use crate::base::Interval;
 
 /// A wait in sight. The order is that of its time, then of its node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,35 +44,40 @@ pub struct WaitSight {
     pub left_out_ps: i64,
 }
 
-/// The waits of the rank at a position that overlap a span, if one is given: the longest `most`.
-pub(super) fn waits_in_sight(
-    edges: &JobEdges<'_>,
-    at: u32,
+/// The longest waits that overlap a span, of those that are added.
+pub(super) struct LongestWaits {
     span: Option<Interval>,
     most: usize,
-    cancel: Cancel<'_>,
-) -> Result<WaitSight> {
-    let parties = RankParties::of(edges.graph, at);
-    let mut sight = WaitSight::default();
-    // The shortest one is on top, with equally long ones in the order of time.
-    let mut longest: BinaryHeap<Reverse<(i64, Reverse<SeenWait>)>> = BinaryHeap::new();
-    let mut take = |wait: SingleWait| {
+    /// The shortest one is on top, with equally long ones in the order of time.
+    longest: BinaryHeap<Reverse<(i64, Reverse<SeenWait>)>>,
+    sight: WaitSight,
+}
+
+impl LongestWaits {
+    /// At most `most` waits; without a span, those of the whole run.
+    pub(super) fn of(span: Option<Interval>, most: usize) -> Self {
+        Self { span, most, longest: BinaryHeap::new(), sight: WaitSight::default() }
+    }
+
+    pub(super) fn add(&mut self, wait: &SingleWait) {
         let (start_ps, end_ps) = (wait.time_ps.start, wait.time_ps.end);
-        if start_ps >= end_ps || span.is_some_and(|span| !span.overlaps(start_ps, end_ps)) {
+        if start_ps >= end_ps || self.span.is_some_and(|span| !span.overlaps(start_ps, end_ps)) {
             return;
         }
-        let SingleWait { node, is_within, awaited, kind, .. } = wait;
+        let SingleWait { node, is_within, awaited, kind, .. } = *wait;
         let seen = SeenWait { start_ps, end_ps, node, is_within, awaited, kind };
-        longest.push(Reverse((seen.duration_ps(), Reverse(seen))));
-        if longest.len() > most
-            && let Some(Reverse((shortest_ps, _))) = longest.pop()
+        self.longest.push(Reverse((seen.duration_ps(), Reverse(seen))));
+        if self.longest.len() > self.most
+            && let Some(Reverse((shortest_ps, _))) = self.longest.pop()
         {
-            sight.left_out += 1;
-            sight.left_out_ps = sight.left_out_ps.saturating_add(shortest_ps);
+            self.sight.left_out += 1;
+            self.sight.left_out_ps = self.sight.left_out_ps.saturating_add(shortest_ps);
         }
-    };
-    each_wait(edges, &parties, cancel, &mut take)?;
-    sight.waits = longest.into_iter().map(|Reverse((_, Reverse(wait)))| wait).collect();
-    sight.waits.sort_unstable();
-    Ok(sight)
+    }
+
+    pub(super) fn finish(mut self) -> WaitSight {
+        self.sight.waits = self.longest.into_iter().map(|Reverse((_, Reverse(wait)))| wait).collect();
+        self.sight.waits.sort_unstable();
+        self.sight
+    }
 }

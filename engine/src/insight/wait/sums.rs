@@ -22,12 +22,13 @@ struct WaitRowKey {
 /// in one row.
 pub fn waits(edges: &JobEdges<'_>, at: u32, cancel: Cancel<'_>) -> Result<Vec<WaitRow>> {
     let parties = RankParties::of(edges.graph, at);
-    let mut sums = WaitSums { edges, parties: &parties, rows: FxHashMap::default(), roots: Vec::new() };
+    let mut sums = WaitSums::new(edges, &parties);
     let rest_ps = each_wait(edges, &parties, cancel, &mut |wait| sums.add(&wait))?;
     Ok(sums.finish(rest_ps))
 }
 
-struct WaitSums<'e, 'g> {
+/// Sums of waits.
+pub(super) struct WaitSums<'e, 'g> {
     edges: &'e JobEdges<'g>,
     parties: &'e RankParties<'g>,
     rows: FxHashMap<WaitRowKey, (i64, LongestWait)>,
@@ -35,10 +36,14 @@ struct WaitSums<'e, 'g> {
     roots: Vec<(Option<Party>, i64)>,
 }
 
-impl WaitSums<'_, '_> {
+impl<'e, 'g> WaitSums<'e, 'g> {
+    pub(super) fn new(edges: &'e JobEdges<'g>, parties: &'e RankParties<'g>) -> Self {
+        Self { edges, parties, rows: FxHashMap::default(), roots: Vec::new() }
+    }
+
     /// Adds a wait. The parts of the walk back from its place are its roots, each for as long as it
     /// lasts.
-    fn add(&mut self, wait: &SingleWait) {
+    pub(super) fn add(&mut self, wait: &SingleWait) {
         let Some(place) = wait.place else {
             self.part(wait, None, wait.time_ps.end.saturating_sub(wait.time_ps.start));
             return;
@@ -80,7 +85,8 @@ impl WaitSums<'_, '_> {
         Some(self.parties.of_node(part.node))
     }
 
-    fn finish(self, rest_ps: i64) -> Vec<WaitRow> {
+    /// The rows, with the idle time for which nothing is known.
+    pub(super) fn finish(self, rest_ps: i64) -> Vec<WaitRow> {
         let row = |(key, (wait_ps, longest)): (WaitRowKey, (i64, LongestWait))| {
             let WaitRowKey { waiter, awaited, kind, root } = key;
             WaitRow { waiter: Some(waiter), awaited, kind, wait_ps, root, longest: Some(longest) }

@@ -8,11 +8,10 @@ use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::finding::sentence::of_run;
 use nprof_engine::wire::run_path::{PathEntry, PathShare, RunPath};
 
-use super::pending_answer::PendingAnswer;
+use super::run_answer::{RunAnswerWords, run_answer, slice_links};
 use super::selection::table_of;
-use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
+use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::ui::text::format;
 use crate::view::run_path::{NAME, path_table};
 use crate::view::state::orders::PanelTable;
@@ -28,17 +27,12 @@ pub fn PathPanel(
     opened: Opened,
 ) -> impl IntoView {
     let answer = Memo::new(move |_| opened.path.last().map(|(_, answer)| answer));
-    move || match answer.get() {
-        None => view! { <PendingAnswer opened what="The critical path is" /> }.into_any(),
-        Some(Err(error)) if !error.is_temporary() => {
-            view! { <p class="panel-empty">{error.to_string()}</p> }.into_any()
-        }
-        Some(Err(error)) => {
-            let reason = error.to_string();
-            view! { <Failure title="The critical path did not arrive" reason on_retry=opened.path.retry() /> }
-                .into_any()
-        }
-        Some(Ok(path)) => view! { <PathOf opened path /> }.into_any(),
+    let words =
+        RunAnswerWords { pending: "The critical path is", failed: "The critical path did not arrive" };
+    move || {
+        run_answer(opened, words, answer.get(), opened.path.retry(), |path| {
+            view! { <PathOf opened path /> }.into_any()
+        })
     }
 }
 
@@ -108,27 +102,15 @@ fn Parts(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
             opened.reveal_in(opened.beside(rank), row);
         }
     });
-    let source = table_of(opened, PanelTable::Path, table.into(), draw(parts, open));
+    let has_slice = move |row: u32| {
+        parts.with_untracked(|parts| parts.get(row as usize).is_some_and(|part| part.row.is_some()))
+    };
+    let cells = slice_links(NAME, has_slice, open);
+    let source = table_of(opened, PanelTable::Path, table.into(), cells);
     let tools = TableToolsState::new(source);
     view! {
         <section class="path-parts">
             <VirtualTable source tools label="Parts of the path in the window" on_open=Signal::stored(Some(open)) />
         </section>
     }
-}
-
-/// Draws names as links to the slices.
-fn draw(parts: Memo<Vec<PathEntry>>, open: Callback<u32>) -> DrawCell {
-    Arc::new(move |column, row| {
-        let is_link = column.key == NAME
-            && parts.with_untracked(|parts| parts.get(row as usize).is_some_and(|part| part.row.is_some()));
-        is_link.then(|| {
-            let go = move |event: web_sys::MouseEvent| {
-                event.stop_propagation();
-                open.run(row);
-            };
-            let name = column.text(row);
-            view! { <button class="button-link" type="button" title="Show it in the timeline" on:click=go>{name}</button> }.into_any()
-        })
-    })
 }

@@ -7,11 +7,10 @@ use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::wire::run_waits::{RunWaits, WaitEntry};
 
-use super::pending_answer::PendingAnswer;
+use super::run_answer::{RunAnswerWords, run_answer, slice_links};
 use super::selection::table_of;
-use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
+use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::ui::text::format;
 use crate::view::run_waits::{LONGEST_AT, wait_table};
 use crate::view::state::orders::PanelTable;
@@ -23,20 +22,14 @@ pub fn WaitsPanel(
     opened: Opened,
 ) -> impl IntoView {
     let answer = Memo::new(move |_| opened.waits.last().map(|(_, answer)| answer));
-    move || match answer.get() {
-        None => view! { <PendingAnswer opened what="The waits are" /> }.into_any(),
-        Some(Err(error)) if !error.is_temporary() => {
-            view! { <p class="panel-empty">{error.to_string()}</p> }.into_any()
-        }
-        Some(Err(error)) => {
-            let reason = error.to_string();
-            view! { <Failure title="The waits did not arrive" reason on_retry=opened.waits.retry() /> }
-                .into_any()
-        }
-        Some(Ok(waits)) if waits.table.rows.is_empty() => {
-            view! { <p class="panel-empty">"No queue and no thread waited."</p> }.into_any()
-        }
-        Some(Ok(waits)) => view! { <WaitsOf opened waits /> }.into_any(),
+    let words = RunAnswerWords { pending: "The waits are", failed: "The waits did not arrive" };
+    move || {
+        run_answer(opened, words, answer.get(), opened.waits.retry(), |waits| {
+            if waits.table.rows.is_empty() {
+                return view! { <p class="panel-empty">"No queue and no thread waited."</p> }.into_any();
+            }
+            view! { <WaitsOf opened waits /> }.into_any()
+        })
     }
 }
 
@@ -59,13 +52,14 @@ fn WaitsOf(opened: Opened, waits: Arc<RunWaits>) -> impl IntoView {
     let has_ranks = table.rows.iter().any(|row| row.rank != first);
     let data = Signal::stored(Arc::new(wait_table(&table.rows, has_ranks)));
     let rows = StoredValue::new(Arc::clone(&waits));
+    let place = move |row: u32| rows.with_value(|waits| place_of(&waits.table.rows, row));
     let open = Callback::new(move |row: u32| {
-        let place = rows.with_value(|waits| place_of(&waits.table.rows, row));
-        if let Some((rank, row)) = place {
+        if let Some((rank, row)) = place(row) {
             opened.reveal_in(opened.beside(rank), row);
         }
     });
-    let source = table_of(opened, PanelTable::Waits, data, draw(rows, open));
+    let cells = slice_links(LONGEST_AT, move |row| place(row).is_some(), open);
+    let source = table_of(opened, PanelTable::Waits, data, cells);
     let tools = TableToolsState::new(source);
     view! {
         <article class="run-waits" aria-label="Waits">
@@ -82,20 +76,4 @@ fn WaitsOf(opened: Opened, waits: Arc<RunWaits>) -> impl IntoView {
 fn place_of(rows: &[WaitEntry], row: u32) -> Option<(u32, u32)> {
     let of = rows.get(row as usize)?;
     Some((of.rank, of.row?))
-}
-
-/// Draws the work that waited longest as a link to its slice.
-fn draw(rows: StoredValue<Arc<RunWaits>>, open: Callback<u32>) -> DrawCell {
-    Arc::new(move |column, row| {
-        let is_link =
-            column.key == LONGEST_AT && rows.with_value(|waits| place_of(&waits.table.rows, row)).is_some();
-        is_link.then(|| {
-            let go = move |event: web_sys::MouseEvent| {
-                event.stop_propagation();
-                open.run(row);
-            };
-            let name = column.text(row);
-            view! { <button class="button-link" type="button" title="Show it in the timeline" on:click=go>{name}</button> }.into_any()
-        })
-    })
 }
