@@ -26,12 +26,14 @@ impl CriticalPath {
         if parts.len() <= most {
             return parts.iter().map(|part| SeenPart { part: *part, count: 1 }).collect();
         }
-        let (start_ps, end_ps) = (first.start_ps.max(span.start.0), last.end_ps.min(span.end.0));
-        let cell_ps = end_ps.saturating_sub(start_ps) / (most.max(2) / 2) as i64 + 1;
+        // Only the time in the span counts, also of the first and the last part.
+        let seen_ps =
+            |start_ps: i64, end_ps: i64| end_ps.min(span.end.0).saturating_sub(start_ps.max(span.start.0));
+        let cell_ps = seen_ps(first.start_ps, last.end_ps) / (most.max(2) / 2) as i64 + 1;
         let mut seen: Vec<SeenPart> = Vec::new();
         let (mut longest_ps, mut is_open) = (0, false);
         for part in parts {
-            let length_ps = part.duration_ps();
+            let length_ps = seen_ps(part.start_ps, part.end_ps);
             match seen.last_mut().filter(|_| is_open && length_ps < cell_ps) {
                 Some(of) => {
                     let ends = PathPart { start_ps: of.part.start_ps, end_ps: part.end_ps, ..of.part };
@@ -47,7 +49,7 @@ impl CriticalPath {
                     longest_ps = length_ps;
                 }
             }
-            is_open = seen.last().is_some_and(|of| of.part.duration_ps() < cell_ps);
+            is_open = seen.last().is_some_and(|of| seen_ps(of.part.start_ps, of.part.end_ps) < cell_ps);
         }
         seen
     }
