@@ -15,13 +15,18 @@ use nprof_capture::formats::ntff::fixture::{
 };
 use nprof_capture::formats::perfetto::fixture::{ProtoMessage, trace as packets_of, varied, zlib};
 use nprof_capture::formats::trace_event;
+use nprof_engine::analysis::{JobBuilder, RankInput, matched, report};
+use nprof_engine::base::ClockFit;
 use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::Recorder;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::insight::finding::{Coverage, FindingRule, Judgement, RULES, RuleVerdict};
+use nprof_engine::insight::{GraphOverlay, JobGraph, RankOverlay};
 use nprof_engine::makers::neuron::Engine;
+use nprof_engine::makers::{CallIds, collectives, work};
 use nprof_engine::model::Sink;
+use nprof_engine::query::row_times;
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::{MemoryScratch, Space};
@@ -287,8 +292,24 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
     let verdicts: Vec<RuleVerdict> = RULES.iter().map(verdict).collect();
     let findings = Ok(Findings::of(&verdicts, 5, &Coverage::default()));
     let (notes, path, waits) = (Notes::default(), Ok(path()), Ok(vec![waits()]));
-    let bundle = Bundle { profile, names, ranks, notes, findings, path, waits };
+    let bundle = Bundle { profile, names, ranks, notes, findings, path, waits, graph: Ok(graph()?) };
     Ok(vec![postcard::to_allocvec(&bundle)?])
+}
+
+/// The dependency graph of a small simulated rank.
+fn graph() -> Result<GraphOverlay> {
+    let bytes = simulated_segment(300)?;
+    let segment = Segment::open(&bytes[..])?;
+    let cancel = Work::IN_PLACE.cancel;
+    let calls = collectives(&segment, 3, CallIds::Skipped, cancel)?;
+    let mut builder = JobBuilder::default();
+    builder.add(RankInput { rank: 3, calls, given: None, stated_ps: 0 });
+    let job = builder.finish(cancel)?;
+    let report = report(&job, matched(&job, cancel)?, cancel)?;
+    let graph = JobGraph::new(&job, &report, vec![work(&segment, cancel)?], Work::IN_PLACE)?;
+    let times = |rows: &[u32]| row_times(&segment, rows, cancel);
+    let rank = RankOverlay::of(&graph.ranks[0], work(&segment, cancel)?, &ClockFit::default(), times)?;
+    Ok(GraphOverlay::of(&graph, vec![rank]))
 }
 
 /// A critical path of one part.

@@ -22,10 +22,10 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
+use crate::analysis::graph::Replayable;
 use crate::analysis::graph_meter::GraphMeters;
 use crate::analysis::job_segment::{self, JobSegment};
 use crate::analysis::kept_answers::KeptAnswers;
-use crate::analysis::kept_graph::KeptGraph;
 use crate::child::{IngestProcess, comparison};
 use crate::child_end::ChildEnd;
 use crate::http::error::ApiError;
@@ -63,7 +63,7 @@ struct AppState {
     tiles: Cache<SegmentTile, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
     findings: KeptAnswers<Findings>,
-    graphs: KeptAnswers<KeptGraph>,
+    graphs: KeptAnswers<Replayable>,
     /// Progress of the graphs that are being made.
     graph_meters: GraphMeters,
     /// Job segments by their paths, which change with their contents.

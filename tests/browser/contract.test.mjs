@@ -85,7 +85,7 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   const { paths } = await json("/api/openapi.json");
   // Exports, regions and changes of notes are for programs: no page asks for them.
   const isForPrograms = (path) => /\/(export|regions|notes\/.*)$/.test(path);
-  // A file has no replay: run.test.mjs reads what it says instead.
+  // A replay reads the segments of all ranks, which the page gives its worker first: run.test.mjs compares it.
   const needsReplay = (path) => /\/whatif(\/subjects)?$/.test(path);
   const isAsked = (path) => path.startsWith("/api/profiles") && !isForPrograms(path) && !needsReplay(path);
   const described = Object.keys(paths).filter(isAsked);

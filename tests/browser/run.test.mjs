@@ -151,6 +151,19 @@ test("a slider tells what another duration would change", async (t) => {
     await whatIfOf(page).getByText("nprof whatif job").waitFor();
     assert.deepEqual(problems, []);
   });
+
+  await t.test("a file with the graph answers itself", SERVED, async (t) => {
+    const file = await exported(store, "job", "--what-if");
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${file}#/profile/job?v=2&rank=${rank}&sel=${part.row}`);
+    await page.getByRole("button", { name: "Replay the run with another duration" }).click();
+    await shows(page, await answerOf(`kernel:${part.name}=0.5`));
+    await whatIfOf(page).getByRole("slider").fill("20");
+    await shows(page, await answerOf(`kernel:${part.name}=0.2`));
+    await whatIfOf(page).getByRole("combobox").selectOption({ label: `rank ${rank}, as on the median rank` });
+    await shows(page, await answerOf(`rank:${rank}=median`));
+    assert.deepEqual(problems, []);
+  });
   assert.deepEqual(problems, []);
 });
 

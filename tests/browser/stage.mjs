@@ -65,7 +65,7 @@ async function addressInFile(address) {
   const { origin, pathname, search } = new URL(address);
   const slug = pathname.match(/^\/profile\/([^/]+)(\/(timeline|summary|data))?$/)?.[1];
   assert.ok(slug, `an HTML file has no page ${pathname}`);
-  return `${await exported(stores.get(origin), decodeURIComponent(slug))}#${pathname}${search}`;
+  return `${await exported(stores.get(origin), decodeURIComponent(slug), "--what-if")}#${pathname}${search}`;
 }
 
 /** Counts the questions that a page's workers have not answered. Runs in the page. */

@@ -15,6 +15,7 @@ mod exposure;
 mod instances;
 mod islands;
 mod job;
+mod job_analysis;
 pub mod job_segment;
 mod matching;
 mod meeting;
@@ -65,6 +66,7 @@ pub use clock::{ClockVerdict, JobClocks, RankClock, Unbounded};
 pub use culprit::{Cost, SlowTransfer, Suspect, costs, shown_by};
 pub use instances::{InstanceCall, Instances};
 pub use job::{Group, Job, JobRank, JobSignature, MAX_RANKS, RankInput, Unplaced};
+pub use job_analysis::Analysed;
 pub use report::{
     Contradiction, InstanceReport, LinkReport, Mismatch, OperationState, Presence, RankReport, Report,
 };

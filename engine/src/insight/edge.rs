@@ -1,6 +1,6 @@
 //! Edges of the dependency graph, one for each piece of work: the last of what it waited for.
 
-use super::graph::RankGraph;
+use super::graph::{ClassFacts, LEAST_UNDER_PS, RankGraph};
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::stated_edge::NOBODY;
 use crate::model::{EdgeReason, MachineSide, NodePoint, StatedEdge, WorkNode};
@@ -75,6 +75,7 @@ impl RankEdges {
         let mut sweep = EdgeSweep {
             rank,
             ended: vec![None; rank.work.queues.len()],
+            started: vec![None; rank.work.queues.len()],
             last: None,
             last_call: None,
             host: Vec::with_capacity(rank.host.len()),
@@ -94,6 +95,7 @@ impl RankEdges {
             }
             let edge = sweep.edge(at, node);
             sweep.found.starts.push(edge);
+            sweep.started[rank.classes[node.class as usize].queue as usize] = Some(at);
         }
         ends.for_each(|end| sweep.end(end));
         sweep.found.ends.sort_unstable_by_key(|(node, _)| *node);
@@ -119,6 +121,8 @@ struct EdgeSweep<'g> {
     rank: &'g RankGraph,
     /// For each queue its node that ended last.
     ended: Vec<Option<u32>>,
+    /// For each queue its node that started last.
+    started: Vec<Option<u32>>,
     /// The node of a device that ended last.
     last: Option<u32>,
     /// The call of the host that ended last.
@@ -192,9 +196,16 @@ impl EdgeSweep<'_> {
         let stated = self.stated(at, NodePoint::Start).max_by_key(|edge| edge.free_ps);
         let of_device = [other, own, stated].into_iter().flatten().map(|edge| edge.free_ps);
         let free_ps = of_device.max().unwrap_or(node.start_ps);
-        self.found.gaps_ps.push(node.start_ps.saturating_sub(free_ps).max(0));
+        let gap_ps = node.start_ps.saturating_sub(free_ps).max(0);
+        self.found.gaps_ps.push(if self.ends_at_start(&class, node) { 0 } else { gap_ps });
         // The more certain edge counts of equal times: the last one of the maximum.
         [other, launch, own, stated].into_iter().flatten().max_by_key(|edge| edge.free_ps)
+    }
+
+    /// Whether work that a node waits for ends with its start: clocks make such work overlap.
+    fn ends_at_start(&self, class: &ClassFacts, node: &WorkNode) -> bool {
+        let mut running = self.rank.awaited(class).filter_map(|(queue, _)| self.started[queue as usize]);
+        running.any(|other| (1..=LEAST_UNDER_PS).contains(&self.end_ps(other).saturating_sub(node.start_ps)))
     }
 
     /// The edges that the recording states to a point of a node.

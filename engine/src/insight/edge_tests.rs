@@ -8,10 +8,9 @@ use super::tests::{Drawn, US, any_slices, job_of_works, path_of, predicted, work
 use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind};
 use super::{Scenario, replay};
-use crate::analysis::Job;
 use crate::exec::{Cancel, Work};
 use crate::model::stated_edge::NOBODY;
-use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge, WorkSemaphore};
+use crate::model::{Certainty, EdgeReason, NodePoint, RankWork, StatedEdge, WorkSemaphore};
 
 /// An edge between two slices by their positions.
 fn edge(node: u32, at: NodePoint, from: u32, from_point: NodePoint, reason: EdgeReason) -> StatedEdge {
@@ -21,12 +20,17 @@ fn edge(node: u32, at: NodePoint, from: u32, from_point: NodePoint, reason: Edge
 
 /// A rank whose recording states all edges.
 fn job_with(slices: &[Drawn], edges: &[StatedEdge]) -> JobGraph {
+    job_of_works(vec![work_with(slices, edges)])
+}
+
+/// The work of such a rank.
+pub(super) fn work_with(slices: &[Drawn], edges: &[StatedEdge]) -> RankWork {
     let mut work = work_of(slices);
     work.is_stated = vec![true; work.queues.len()];
     work.semaphores = vec![WorkSemaphore { number: 5, name: "S[5]".to_owned() }];
     work.edges = edges.to_vec();
     work.sort();
-    job_of_works(vec![work])
+    work
 }
 
 /// Three engines: one computes, one waits for its semaphore, one sleeps and ends under its work.
@@ -164,7 +168,7 @@ fn an_engine_that_nothing_waits_for_still_passes_on_what_came_late_to_it() {
 }
 
 /// Slices with edges between any of them.
-fn any_edges() -> impl Strategy<Value = (Vec<Drawn>, Vec<StatedEdge>)> {
+pub(super) fn any_edges() -> impl Strategy<Value = (Vec<Drawn>, Vec<StatedEdge>)> {
     let point = || prop_oneof![Just(NodePoint::Start), Just(NodePoint::End)];
     let reason = prop_oneof![Just(EdgeReason::Semaphore), Just(EdgeReason::Trigger), Just(EdgeReason::Order)];
     let one = (0..40_u32, point(), 0..40_u32, point(), reason, 0..2000_i64);
@@ -201,7 +205,7 @@ proptest! {
     fn faster_work_makes_no_stated_run_longer((slices, edges) in any_edges()) {
         let of = job_with(&slices, &edges);
         let edits = ["kernel:*=0.5".parse().unwrap()];
-        let Ok(scenario) = Scenario::new(&of, &Job::default(), &edits) else { return Ok(()) };
+        let Ok(scenario) = Scenario::new(&of, &edits) else { return Ok(()) };
         let found = replay(&of, &scenario, Cancel::NEVER).unwrap();
         for ps in [found.loose_ps, found.middle_ps, found.strict_ps] {
             prop_assert!(ps <= found.recorded_ps, "{:?}", found);

@@ -3,20 +3,19 @@
 use super::edit::{NameGlob, Subject};
 use super::graph::JobGraph;
 use super::names::{ClassName, all_names};
-use crate::analysis::Job;
 use crate::model::{MachineSide, RankWork, WorkClass};
 
 /// The subjects of edits that change a slice of a rank, the narrowest first: its name, its layer,
 /// its engine or queue, its operation, its rank. Empty if nothing of it is replayed.
 #[must_use]
-pub fn subjects_of(graph: &JobGraph, job: &Job, rank: u32, row: u32) -> Vec<Subject> {
+pub fn subjects_of(graph: &JobGraph, rank: u32, row: u32) -> Vec<Subject> {
     let Some(of) = graph.ranks.iter().find(|of| of.rank == rank) else { return Vec::new() };
     let mut subjects = Vec::new();
     if let Some((at, node)) = (0_u32..).zip(&of.work.nodes).find(|(_, node)| node.row == row) {
         match of.call(at) {
             Some(call) => {
                 let signature = graph.meetings[call.meeting as usize].signature;
-                let kind = job.signatures[signature as usize].kind;
+                let kind = graph.kinds[signature as usize];
                 subjects.push(Subject::Transfer(kind.name().to_owned()));
             }
             None => subjects.extend(of_class(graph, &of.work, node.class)),

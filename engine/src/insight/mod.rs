@@ -16,6 +16,8 @@ pub mod graph;
 mod median_rank;
 mod names;
 mod node_change;
+#[cfg(test)]
+mod overlay_tests;
 pub mod path_sight;
 mod prediction;
 pub mod prediction_sentence;
@@ -32,7 +34,7 @@ pub mod walk;
 pub use bracket::Bracket;
 pub use edit::{Edit, EditError};
 pub use editable_work::subjects_of;
-pub use graph::{JobGraph, RankGraph};
+pub use graph::{GraphOverlay, JobGraph, RankGraph, RankOverlay, TimesOfRows};
 pub use prediction::{Prediction, Predictions};
 pub use replay::{Replayed, replay};
 pub use scenario::Scenario;

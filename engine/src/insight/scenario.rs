@@ -9,7 +9,6 @@ use super::graph::{JobGraph, communicating_classes};
 use super::median_rank::MedianRank;
 use super::names::{ClassName, longest_names, longest_of};
 use super::node_change::NodeChange;
-use crate::analysis::Job;
 use crate::model::{MachineSide, RankWork};
 
 /// Changes of all work of a job.
@@ -68,10 +67,10 @@ impl Scenario {
     }
 
     /// The scenario of some edits together. An edit that changes nothing is an error.
-    pub fn new(graph: &JobGraph, job: &Job, edits: &[Edit]) -> Result<Self, EditError> {
+    pub fn new(graph: &JobGraph, edits: &[Edit]) -> Result<Self, EditError> {
         let mut scenario = Self::default();
         for edit in edits {
-            scenario.add(graph, job, edit)?;
+            scenario.add(graph, edit)?;
         }
         Ok(scenario)
     }
@@ -117,8 +116,8 @@ impl Scenario {
     }
 
     /// Transfers take no time.
-    pub(super) fn without_transfers(job: &Job) -> Self {
-        Self { transfers: vec![0.0; job.signatures.len()], largest_change: 1.0, ..Self::default() }
+    pub(super) fn without_transfers(graph: &JobGraph) -> Self {
+        Self { transfers: vec![0.0; graph.kinds.len()], largest_change: 1.0, ..Self::default() }
     }
 
     /// No work waits for its launch.
@@ -194,7 +193,7 @@ impl Scenario {
         of.is_some_and(|of| self.ignored_semaphores.contains(&of.number))
     }
 
-    fn add(&mut self, graph: &JobGraph, job: &Job, edit: &Edit) -> Result<(), EditError> {
+    fn add(&mut self, graph: &JobGraph, edit: &Edit) -> Result<(), EditError> {
         let is_found = match (&edit.subject, edit.change) {
             (Subject::Kernel(pattern), Change::Factor(factor)) => self.scale(graph, factor, |work, class| {
                 let class = work.classes[class];
@@ -216,9 +215,11 @@ impl Scenario {
                 semaphores.any(|of| of.number == *number)
             }
             (Subject::Transfer(kind), Change::Factor(factor)) => {
-                self.scale_transfers(job, factor, |of| of.eq_ignore_ascii_case(kind))
+                self.scale_transfers(graph, factor, |of| of.eq_ignore_ascii_case(kind))
             }
-            (Subject::Bandwidth, Change::Factor(factor)) => self.scale_transfers(job, 1.0 / factor, |_| true),
+            (Subject::Bandwidth, Change::Factor(factor)) => {
+                self.scale_transfers(graph, 1.0 / factor, |_| true)
+            }
             (Subject::Rank(number), change) => {
                 let at = rank_of(graph, *number, edit)?;
                 match change {
@@ -241,7 +242,7 @@ impl Scenario {
             (_, Change::Factor(factor)) => (factor - 1.0).abs(),
         };
         self.largest_change = self.largest_change.max(part);
-        if is_found { Ok(()) } else { Err(no_such_work(graph, job, edit)) }
+        if is_found { Ok(()) } else { Err(no_such_work(graph, edit)) }
     }
 
     /// Scales the durations of the classes that are wanted.
@@ -280,11 +281,11 @@ impl Scenario {
         }
     }
 
-    fn scale_transfers(&mut self, job: &Job, factor: f64, is_wanted: impl Fn(&str) -> bool) -> bool {
-        self.transfers.resize(job.signatures.len(), 1.0);
+    fn scale_transfers(&mut self, graph: &JobGraph, factor: f64, is_wanted: impl Fn(&str) -> bool) -> bool {
+        self.transfers.resize(graph.kinds.len(), 1.0);
         let mut is_found = false;
-        for (of, signature) in self.transfers.iter_mut().zip(&job.signatures) {
-            if is_wanted(signature.kind.name()) {
+        for (of, kind) in self.transfers.iter_mut().zip(&graph.kinds) {
+            if is_wanted(kind.name()) {
                 *of *= factor;
                 is_found = true;
             }
@@ -302,7 +303,7 @@ fn rank_of(graph: &JobGraph, number: u32, edit: &Edit) -> Result<usize, EditErro
 }
 
 /// An edit of nothing, with the work that the profile has.
-fn no_such_work(graph: &JobGraph, job: &Job, edit: &Edit) -> EditError {
+fn no_such_work(graph: &JobGraph, edit: &Edit) -> EditError {
     let quoted =
         |names: Vec<&str>| names.into_iter().take(MOST_KNOWN).map(|name| format!("`{name}`")).collect();
     let known = match &edit.subject {
@@ -316,7 +317,7 @@ fn no_such_work(graph: &JobGraph, job: &Job, edit: &Edit) -> EditError {
             numbers.into_iter().map(|number| format!("semaphore {number}")).collect()
         }
         _ => {
-            let kinds = job.signatures.iter().map(|signature| signature.kind.name());
+            let kinds = graph.kinds.iter().map(|kind| kind.name());
             kinds.collect::<BTreeSet<_>>().into_iter().map(str::to_owned).collect()
         }
     };

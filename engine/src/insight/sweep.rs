@@ -42,7 +42,7 @@ pub fn sweep(graph: &JobGraph, job: &Job, work: Work<'_>) -> Result<Vec<SweptEdi
                 let Some(at) = at else { return Ok(None) };
                 Scenario::with_median_rank(median.get_or_init(|| MedianRank::new(graph)), at)
             }
-            _ => match Scenario::new(graph, job, std::slice::from_ref(edit)) {
+            _ => match Scenario::new(graph, std::slice::from_ref(edit)) {
                 Ok(scenario) => scenario,
                 Err(_) => return Ok(None),
             },
@@ -71,7 +71,7 @@ fn edits(graph: &JobGraph, job: &Job) -> Vec<Edit> {
         let pattern = |name| NameGlob::only(name, all.iter().copied());
         edits.extend(longest.into_iter().take(MOST_NAMES).map(|name| faster(subject(pattern(name)))));
     }
-    let mut kinds: Vec<&str> = job.signatures.iter().map(|signature| signature.kind.name()).collect();
+    let mut kinds: Vec<&str> = graph.kinds.iter().map(|kind| kind.name()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     edits.extend(kinds.into_iter().map(|kind| faster(Subject::Transfer(kind.to_owned()))));

@@ -1,10 +1,12 @@
 //! Collective operations of one rank in words of no vendor. [`crate::makers::collectives`] reads
 //! them, and [`crate::analysis`] compares them over all ranks.
 
+use serde::{Deserialize, Serialize};
+
 use super::{ComputeLoad, TransferStep};
 
 /// A kind of collective operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum CollectiveKind {
     /// Every rank gets the reduction of the inputs of all ranks.
     AllReduce,
@@ -35,7 +37,7 @@ pub enum CollectiveKind {
 }
 
 /// Ranks of an operation that wait for each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WaitingRanks {
     /// No rank can leave before the last one has entered.
     ForAll,

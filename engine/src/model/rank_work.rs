@@ -2,6 +2,9 @@
 //! launched it. [`crate::makers::work`] reads it, and [`crate::insight`] replays it.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use crate::base::{ClockFit, Time};
 
 use super::stated_edge::{NOBODY, StatedEdge, WaitCounts};
 use super::{Identity, MachineSide, TrackId};
@@ -37,7 +40,7 @@ impl WorkNode {
 pub const NO_LAYER: u32 = u32::MAX;
 
 /// Nodes of one name and layer on one queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WorkClass {
     /// Position in [`RankWork::queues`].
     pub queue: u32,
@@ -48,7 +51,7 @@ pub struct WorkClass {
 }
 
 /// One non-overlapping line of a track: its nodes run one after the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WorkQueue {
     /// The track.
     pub track: TrackId,
@@ -62,7 +65,7 @@ pub struct WorkQueue {
 }
 
 /// A semaphore that work waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkSemaphore {
     /// Its number.
     pub number: u32,
@@ -136,6 +139,18 @@ impl RankWork {
     #[must_use]
     pub fn states_waits(&self, queue: u32) -> bool {
         self.is_stated.get(queue as usize).copied().unwrap_or(false)
+    }
+
+    /// Moves all times from the clock of a segment to that of all ranks.
+    pub fn to_shared_clock(&mut self, clock: &ClockFit) {
+        let shared = |time_ps: i64| clock.to_shared(Time(time_ps)).0;
+        for node in &mut self.nodes {
+            let (start_ps, end_ps) = (shared(node.start_ps), shared(node.end_ps()));
+            (node.start_ps, node.duration_ps) = (start_ps, end_ps.saturating_sub(start_ps).max(0));
+        }
+        for edge in &mut self.edges {
+            (edge.since_ps, edge.met_ps) = (edge.since_ps.map(shared), shared(edge.met_ps));
+        }
     }
 
     /// Sorts the nodes by start, and keeps their links.

@@ -2,8 +2,10 @@
 //!
 //! Names of tracks are for people, and change. Analyses, metrics and exports read the identity.
 
+use serde::{Deserialize, Serialize};
+
 /// The part of a machine that a track shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub enum Role {
     /// No known part.
     #[default]
@@ -31,7 +33,7 @@ pub enum Role {
 
 /// A kind of compute engine. Accelerators of other vendors have engines of the same kinds under
 /// other names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum EngineKind {
     /// Matrix products.
     Tensor,
@@ -46,7 +48,7 @@ pub enum EngineKind {
 }
 
 /// A side of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum MachineSide {
     /// Accelerators.
     Device,
@@ -108,7 +110,7 @@ impl Role {
 
 /// Role of a track, and its position in the machine. A number that the trace does not state is
 /// `None`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Identity {
     /// The part of the machine.
     pub role: Role,

@@ -1,6 +1,8 @@
 //! Edges between pieces of work of one rank that a recording states: by semaphores, by triggers of
 //! transfers, by the order of an engine.
 
+use serde::{Deserialize, Serialize};
+
 /// [`StatedEdge::from`] if nobody is known.
 pub const NOBODY: u32 = u32::MAX;
 /// [`StatedEdge::semaphore`] without an semaphore.
@@ -72,7 +74,7 @@ pub struct StatedEdge {
 }
 
 /// Counts of waits that a recording states.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitCounts {
     /// Waits that instructions name.
     pub stated: u64,

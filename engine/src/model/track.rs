@@ -1,9 +1,11 @@
 //! Tracks: the rows of the timeline, in a tree.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Identity, TableId};
 
 /// A track of a segment, in the order of definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TrackId(pub u32);
 
 /// Content of a track.

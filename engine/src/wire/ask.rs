@@ -128,6 +128,8 @@ pub struct Manner {
     pub weight: Weight,
     /// Whether a frame of the page waits for the answer.
     pub pace: Pace,
+    /// Whether a page without a server reads the segments of all ranks for the answer.
+    pub reads_all_ranks: bool,
     /// Longest time for the answer.
     pub time_limit: Option<TimeLimit>,
     /// Why there can be no answer, beside [`RankId::REFUSALS`].
@@ -146,6 +148,7 @@ impl Manner {
             id,
             weight,
             pace: Pace::Quick,
+            reads_all_ranks: false,
             time_limit: None,
             refusals: &[],
             nothing: None,
@@ -165,6 +168,12 @@ impl Manner {
             ],
             ..Self::of(id, Weight::Heavy)
         }
+    }
+
+    /// An answer from a replay, for which a page without a server reads the graph itself.
+    #[must_use]
+    pub const fn of_replay(id: &'static str) -> Self {
+        Self { pace: Pace::Slow, reads_all_ranks: true, ..Self::of_graph(id) }
     }
 }
 

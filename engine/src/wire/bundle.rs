@@ -1,6 +1,8 @@
 //! A profile that is queried without a server: one HTML file, or a folder of a static web host. The
 //! page carries a [`Bundle`] beside the segments and answers all questions itself.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::answer;
@@ -11,14 +13,16 @@ use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
+use super::run_graph::{MOST_EVENTS, RunGraph};
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
 use super::what_if::{EditSubjects, WhatIf};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
-use crate::insight::Edit;
 use crate::insight::wait::AskedWaits;
+use crate::insight::{Edit, GraphOverlay};
+use crate::query::row_times;
 use crate::rank::RankView;
 use crate::segment::{Bytes, Segment};
 
@@ -37,6 +41,8 @@ pub struct Bundle {
     pub path: std::result::Result<RunPath, Refusal>,
     /// The waits of all ranks together and of each one, or the reason why there are none.
     pub waits: std::result::Result<Vec<BundledWaits>, Refusal>,
+    /// The dependency graph, or the reason why there is none.
+    pub graph: std::result::Result<GraphOverlay, Refusal>,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
 }
@@ -65,6 +71,7 @@ pub struct OpenBundle<B> {
     bundle: Bundle,
     /// One entry for each rank of the profile; `None` until it is open.
     segments: Vec<Option<Segment<B>>>,
+    graph: OnceLock<RunGraph>,
 }
 
 impl<B: Bytes> OpenBundle<B> {
@@ -77,7 +84,7 @@ impl<B: Bytes> OpenBundle<B> {
             return Err(Error::Invalid { what: "the ranks of a bundle differ from those of its profile" });
         }
         let segments = bundle.ranks.iter().map(|_| None).collect();
-        Ok(Self { bundle, segments })
+        Ok(Self { bundle, segments, graph: OnceLock::new() })
     }
 
     /// The segment of a rank, if it is open.
@@ -111,13 +118,23 @@ impl<B: Bytes> OpenBundle<B> {
         Ok(())
     }
 
-    /// Why a page without a server has no replay.
-    fn no_replay(&self, name: &str, edits: &str) -> Refusal {
-        if let Err(refusal) = self.check_name(name) {
-            return refusal;
+    /// The dependency graph. It is read for the first question that needs it, with the segments of
+    /// all ranks.
+    fn graph(&self, work: Work<'_>) -> std::result::Result<&RunGraph, Refusal> {
+        if let Some(graph) = self.graph.get() {
+            return Ok(graph);
         }
-        let what = format!("a replay needs the program: nprof whatif {name} {edits}");
-        Refusal::new(RefusalKind::NotFound, what)
+        let overlay = self.bundle.graph.as_ref().map_err(Refusal::clone)?;
+        if overlay.len() > MOST_EVENTS {
+            let what = format!("the run has {} events, and a page replays {MOST_EVENTS}", overlay.len());
+            return Err(Refusal::new(RefusalKind::BadQuestion, what));
+        }
+        let row_times = |rank: u32, rows: &[u32]| {
+            let closed = Error::Invalid { what: "a rank is not open" };
+            row_times(self.segment(rank.into()).ok_or(closed)?, rows, work.cancel)
+        };
+        let graph = RunGraph::from(overlay.graph(&row_times, work)?);
+        Ok(self.graph.get_or_init(|| graph))
     }
 
     fn is_named(&self, name: &str) -> bool {
@@ -194,19 +211,20 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         known.iter().find(is_asked_for).map(|of| of.waits.within(asked.span, asked.most)).ok_or_else(unknown)
     }
 
-    fn what_if(&self, name: &str, edits: &[Edit], _: Work<'_>) -> std::result::Result<WhatIf, Refusal> {
-        let edits: Vec<String> = edits.iter().map(|edit| format!("'{edit}'")).collect();
-        Err(self.no_replay(name, &edits.join(" ")))
+    fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal> {
+        self.check_name(name)?;
+        self.graph(work)?.what_if(edits, work.cancel)
     }
 
     fn edit_subjects(
         &self,
         name: &str,
-        _rank: u32,
-        _row: u32,
-        _: Work<'_>,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
     ) -> std::result::Result<EditSubjects, Refusal> {
-        Err(self.no_replay(name, "kernel:NAME=0.5"))
+        self.check_name(name)?;
+        Ok(self.graph(work)?.edit_subjects(rank, row))
     }
 
     fn rank(&self, id: &RankId) -> std::result::Result<OpenRank<'a, B>, Refusal> {

@@ -27,6 +27,7 @@ pub mod rank_ref;
 pub mod refusal;
 mod row_columns;
 pub mod rows;
+pub mod run_graph;
 pub mod run_path;
 pub mod run_waits;
 pub mod search;

@@ -144,6 +144,11 @@ impl Answers {
         {
             return Err(refusal.clone());
         }
+        if question.manner().reads_all_ranks
+            && let Some((_, refusal)) = self.refused.iter().find(|(rank, _)| !rank.is_all())
+        {
+            return Err(refusal.clone());
+        }
         let limit = question.manner().time_limit;
         let is_late = || limit.is_some_and(|limit| elapsed_ms() >= 1e3 * f64::from(limit.seconds));
         let work = Work { exec: &CallerThread, cancel: Cancel::when(&is_late) };

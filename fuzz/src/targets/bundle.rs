@@ -5,13 +5,24 @@ use nprof_engine::exec::Work;
 use nprof_engine::wire::ask::RankId;
 use nprof_engine::wire::bundle::{Bundle, OpenBundle};
 use nprof_engine::wire::questions::{
-    FindingsQuestion, ProfileQuestion, ProfilesQuestion, Question, SummaryQuestion, answer,
+    FindingsQuestion, ProfileQuestion, ProfilesQuestion, Question, SummaryQuestion, WhatIfQuestion, answer,
 };
 use nprof_engine::wire::rank_ref::RankRef;
 
 /// Runs the target on an input.
 pub(super) fn run(bytes: &[u8]) {
     within_reader(bytes.len(), || read(bytes));
+    replay(bytes);
+}
+
+/// Asks about a replay. A graph of equal nodes takes few bytes and much memory, up to that of the
+/// largest graph that a page replays.
+fn replay(bytes: &[u8]) {
+    let Ok(bundle) = postcard::from_bytes::<Bundle>(bytes) else { return };
+    let profile = bundle.profile.entry.slug.clone();
+    let Ok(open) = OpenBundle::<Vec<u8>>::new(bundle) else { return };
+    let edits = "rank:3=median\nbandwidth=2".to_owned();
+    let _ = answer(&&open, &WhatIfQuestion { profile, edits }.into(), Work::IN_PLACE);
 }
 
 fn read(bytes: &[u8]) {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use nprof_engine::analysis::Analysed;
 use nprof_engine::base::time::PS_PER_NS;
 
-use super::Analysed;
 use crate::units::{time_ps, with_unit};
 
 /// A number about a profile.

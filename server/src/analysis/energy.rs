@@ -1,5 +1,6 @@
 //! The energy of a profile: the power of each rank, and what its device did meanwhile.
 
+use nprof_engine::analysis::Analysed;
 use nprof_engine::base::{ClockFit, Error, Interval, Time};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::energy::{PartTotals, RankActivity, RankPower, by_region};
@@ -10,7 +11,7 @@ use nprof_engine::model::PowerCounter;
 
 use super::graph::replayable;
 use super::regions::regions_of_job;
-use super::{Analysed, AnalysisError, of_segment, on_all_cores};
+use super::{AnalysisError, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
 
 /// The energy of a profile, and the time of its run.
@@ -85,7 +86,7 @@ impl RunEnergy {
     ) -> Result<Self, AnalysisError> {
         let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
         let of = replayable(profile, cancel)?;
-        let edges = JobEdges::of(&of.graph, on_all_cores(cancel)).map_err(failed)?;
+        let edges = JobEdges::of(of.graph(), on_all_cores(cancel)).map_err(failed)?;
         let (start_ps, end_ps) = CriticalPath::of(&edges).span_ps;
         let run = Interval::new(start_ps, end_ps);
         let wanted =

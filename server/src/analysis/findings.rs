@@ -1,5 +1,6 @@
 //! The findings about the run of a profile: answers of the engine's rules about all ranks.
 
+use nprof_engine::analysis::Analysed;
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
@@ -11,7 +12,7 @@ use nprof_engine::wire::findings::Findings;
 use super::graph::{Replayable, too_large};
 use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
-use super::{Analysed, AnalysisError, of_segment, on_all_cores};
+use super::{AnalysisError, of_segment, on_all_cores};
 use crate::store::Profile;
 
 /// The answers of all rules about the run of a profile.
@@ -29,7 +30,7 @@ impl JudgedRun {
     /// Asks all rules. `None` if the profile has no work.
     pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Option<Self>, AnalysisError> {
         let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
-        if of.graph.is_empty() {
+        if of.graph().is_empty() {
             return Ok(None);
         }
         let facts = facts_of(profile, of, cancel)?;
@@ -74,8 +75,8 @@ pub fn facts_of<'g>(
     cancel: Cancel<'g>,
 ) -> Result<Facts<'g>, AnalysisError> {
     let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
-    let facts =
-        Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, on_all_cores(cancel)).map_err(failed)?;
+    let facts = Facts::new(&of.analysed.job, &of.analysed.report, of.graph(), on_all_cores(cancel))
+        .map_err(failed)?;
     let facts = facts.with_operators(Box::new(move |rank, track, span| {
         operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
     }));

@@ -1,18 +1,17 @@
 //! The dependency graph of a profile.
 
 use indicatif::HumanCount;
+use nprof_engine::analysis::Analysed;
 use nprof_engine::exec::Cancel;
-use nprof_engine::insight::JobGraph;
+use nprof_engine::insight::{GraphOverlay, JobGraph, RankGraph, RankOverlay};
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
+use nprof_engine::query::row_times;
+use nprof_engine::wire::run_graph::{MOST_EVENTS, RunGraph};
 
 use super::graph_meter::GraphMeter;
-use super::{Analysed, AnalysisError, analyse, of_segment, on_all_cores};
+use super::{AnalysisError, analyse, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
-
-/// Events of a profile whose graph a server makes. Graph and replay take some hundred bytes for
-/// each.
-pub const MOST_EVENTS: u64 = 4_000_000;
 
 /// Why a server makes no graph of a profile. `None` if it does.
 #[must_use]
@@ -29,8 +28,16 @@ pub fn too_large(profile: &Profile) -> Option<String> {
 pub struct Replayable {
     /// The analysis of the calls of all ranks.
     pub analysed: Analysed,
-    /// The work of all ranks.
-    pub graph: JobGraph,
+    /// The work of all ranks, with what answers about the run share.
+    pub run: RunGraph,
+}
+
+impl Replayable {
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &JobGraph {
+        self.run.graph()
+    }
 }
 
 /// Reads the work of all ranks of a profile.
@@ -46,23 +53,61 @@ pub fn metered(
 ) -> Result<Replayable, AnalysisError> {
     let analysed = analyse(profile, CallIds::Skipped, cancel)?;
     meter.begin_work();
+    let works = works(profile, &analysed, meter, cancel)?;
+    meter.begin_edges();
+    let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
+    let graph =
+        JobGraph::new(&analysed.job, &analysed.report, works, on_all_cores(cancel)).map_err(failed)?;
+    Ok(Replayable { analysed, run: RunGraph::from(graph) })
+}
+
+/// The ranks of a profile by their numbers, as a job has them.
+fn files_of(profile: &Profile) -> Vec<&RankFile> {
     let mut files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
     files.sort_by_key(|file| file.rank);
+    files
+}
+
+/// The work of all ranks with the times of their segments.
+fn works(
+    profile: &Profile,
+    analysed: &Analysed,
+    meter: &GraphMeter,
+    cancel: Cancel<'_>,
+) -> Result<Vec<RankWork>, AnalysisError> {
+    let files = files_of(profile);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
-    let on_cores = on_all_cores(cancel);
     let read = |at: usize| {
         let read = of_segment(profile, files[at], |segment| work(segment, cancel));
         meter.rank_is_read();
         Ok(read)
     };
-    let read = on_cores.gather(files.len(), read).map_err(failed)?;
-    let mut works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
-    if !works.iter().any(RankWork::has_device) {
-        works = host_works(profile, &files, &analysed, cancel)?;
+    let read = on_all_cores(cancel).gather(files.len(), read).map_err(failed)?;
+    let works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
+    match works.iter().any(RankWork::has_device) {
+        true => Ok(works),
+        false => host_works(profile, &files, analysed, cancel),
     }
-    meter.begin_edges();
-    let graph = JobGraph::new(&analysed.job, &analysed.report, works, on_cores).map_err(failed)?;
-    Ok(Replayable { analysed, graph })
+}
+
+/// The graph of a profile as bytes. The work of all ranks is read once more, because that of the
+/// graph has the times of the shared clock.
+pub fn overlay(
+    profile: &Profile,
+    of: &Replayable,
+    cancel: Cancel<'_>,
+) -> Result<GraphOverlay, AnalysisError> {
+    let files = files_of(profile);
+    let works = works(profile, &of.analysed, &GraphMeter::default(), cancel)?;
+    let ranks = of.graph().ranks.iter().zip(works).zip(files);
+    let part = |((rank, work), file): ((&RankGraph, RankWork), &RankFile)| {
+        let clock = of.analysed.clock_of(rank.rank);
+        of_segment(profile, file, |segment| {
+            RankOverlay::of(rank, work, &clock, |rows| row_times(segment, rows, cancel))
+        })
+    };
+    let parts = ranks.map(part).collect::<Result<Vec<_>, AnalysisError>>()?;
+    Ok(GraphOverlay::of(of.graph(), parts))
 }
 
 /// The work of the threads of all ranks, for a job without a device.

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nprof_engine::analysis::{job_segment, overlay};
+use nprof_engine::analysis::{Analysed, job_segment, overlay};
 use nprof_engine::exec::Cancel;
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::makers::CallIds;
@@ -22,7 +22,7 @@ use nprof_engine::wire::catalog::{ProfileInfo, RankEntry};
 use nprof_engine::wire::clock::Clock;
 use nprof_engine::wire::rank_ref::RankRef;
 
-use super::{Analysed, AnalysisError, analyse, analyse_to};
+use super::{AnalysisError, analyse, analyse_to};
 use crate::store::{ClockBy, Profile};
 use crate::warnings;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use nprof_engine::analysis::job_segment::numbers;
-use nprof_engine::analysis::{Passage, Unplaced, passages};
+use nprof_engine::analysis::{Analysed, Passage, Unplaced, passages};
 use nprof_engine::base::{Error, Time};
 use nprof_engine::insight::finding::{RuleName, RuleVerdict};
 use nprof_engine::makers::job::schema::{CLOCK, CauseRow, RankRow};
@@ -13,7 +13,6 @@ use nprof_engine::model::ValueTable;
 use nprof_engine::wire::findings::entries;
 use serde_json::{Map, Value, json};
 
-use super::Analysed;
 use super::late_ranks::LateRanks;
 use crate::print::answer_keys::{scope, with_counts};
 use crate::print::bracket::bracket;

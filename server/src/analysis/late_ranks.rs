@@ -22,7 +22,7 @@ impl LateRanks {
     pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
         let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
         let work = on_all_cores(cancel);
-        let facts = Facts::new(&of.analysed.job, &of.analysed.report, &of.graph, work).map_err(failed)?;
+        let facts = Facts::new(&of.analysed.job, &of.analysed.report, of.graph(), work).map_err(failed)?;
         let verdict = verdict_of(&facts, RuleName::LateRank).map_err(failed)?;
         let ranks: Vec<u32> = costly(&verdict).filter_map(|one| one.place.rank).collect();
         let all = match ranks.len() {

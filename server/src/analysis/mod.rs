@@ -18,13 +18,10 @@ pub mod run_waits;
 
 pub use overlay_store::damage as overlay_damage;
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use nprof_engine::analysis::job_segment::{numbers, tables};
-use nprof_engine::analysis::table::By;
-use nprof_engine::analysis::{Job, JobBuilder, RankInput, Report, report};
-use nprof_engine::base::{ClockFit, Error};
+use nprof_engine::analysis::{Analysed, Job, JobBuilder, RankInput, report};
+use nprof_engine::base::Error;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::makers::{CallIds, collectives};
 use nprof_engine::model::{SideTables, Sink, ValueTable};
@@ -91,56 +88,6 @@ impl AnalysisError {
             Self::Open { .. } | Self::Write { .. } => RefusalKind::Internal,
         };
         Refusal::new(kind, self.without_path())
-    }
-}
-
-/// An analysed profile.
-#[derive(Debug)]
-pub struct Analysed {
-    /// The calls of all ranks.
-    pub job: Job,
-    /// The analysis of these calls.
-    pub report: Report,
-}
-
-impl Analysed {
-    /// The clock of the segment of a rank, from its times to those that all ranks share.
-    #[must_use]
-    pub fn clock_of(&self, rank: u32) -> ClockFit {
-        let at = self.job.position(rank);
-        at.map_or_else(ClockFit::default, |at| self.report.clock_of_segment(&self.job, at))
-    }
-
-    /// The table of ranks, as the job segment has it.
-    pub fn ranks(&self) -> Result<ValueTable, Error> {
-        made(|sink| tables::ranks(&self.job, &self.report, sink))
-    }
-
-    /// The table of the job, as the job segment has it.
-    pub fn whole(&self) -> Result<ValueTable, Error> {
-        made(|sink| tables::whole(&self.job, &self.report, sink))
-    }
-
-    /// The operations at these places of the report, as the job segment has them. `numbers` has the
-    /// number of each operation.
-    pub fn operations(&self, numbers: &[u32], places: Range<usize>) -> Result<ValueTable, Error> {
-        made(|sink| tables::operations(&self.job, &self.report, numbers, places, sink))
-    }
-
-    /// The table of causes, as the job segment has it.
-    pub fn causes(&self) -> Result<ValueTable, Error> {
-        made(|sink| tables::causes(&self.job, &self.report, &numbers(&self.report), sink))
-    }
-
-    /// The table of mismatches, as the job segment has it.
-    pub fn mismatches(&self) -> Result<ValueTable, Error> {
-        made(|sink| tables::mismatches(&self.job, &self.report, &numbers(&self.report), sink))
-    }
-
-    /// The operations that have a property in common, a row for each value of it.
-    pub fn operations_by(&self, by: By) -> Result<ValueTable, Error> {
-        let made = made(|sink| tables::rows_by(&self.job, &self.report, by, sink))?;
-        Ok(made.without_empty_columns())
     }
 }
 

@@ -1,12 +1,13 @@
 //! The regions of the ranks of a profile.
 
+use nprof_engine::analysis::Analysed;
 use nprof_engine::base::ClockFit;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{marks, work};
 use nprof_engine::native::AllCores;
 
-use super::{Analysed, AnalysisError, of_segment};
+use super::{AnalysisError, of_segment};
 use crate::store::{Profile, RankFile};
 
 /// The regions of one rank.

@@ -17,27 +17,27 @@ use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use super::{App, OpenRank};
+use crate::analysis::graph::{Replayable, metered, too_large};
 use crate::analysis::graph_meter::GraphMeter;
 use crate::analysis::kept_answers::key_of;
-use crate::analysis::kept_graph::KeptGraph;
-use crate::analysis::{AnalysisError, findings, graph, job_segment};
+use crate::analysis::{AnalysisError, findings, job_segment, on_all_cores};
 use crate::http::error::ApiError;
 use crate::store::Profile;
 
 impl App {
     /// The dependency graph of a profile.
-    fn graph(&self, name: &str, cancel: Cancel<'_>) -> Result<Arc<KeptGraph>, Refusal> {
+    fn graph(&self, name: &str, cancel: Cancel<'_>) -> Result<Arc<Replayable>, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
-        if let Some(reason) = graph::too_large(&profile) {
+        if let Some(reason) = too_large(&profile) {
             let what = format!("{reason}; the command line has no limit");
             return Err(Refusal::new(RefusalKind::BadQuestion, what));
         }
         self.graph_of(&profile, cancel).map_err(|error| refused(&error))
     }
 
-    fn graph_of(&self, profile: &Profile, cancel: Cancel<'_>) -> Result<Arc<KeptGraph>, AnalysisError> {
+    fn graph_of(&self, profile: &Profile, cancel: Cancel<'_>) -> Result<Arc<Replayable>, AnalysisError> {
         let made = || {
-            let make = |meter: &GraphMeter| KeptGraph::metered(profile, meter, cancel);
+            let make = |meter: &GraphMeter| metered(profile, meter, cancel);
             self.0.graph_meters.metered(&key_of(profile), make)
         };
         self.0.graphs.of(profile, cancel, made)
@@ -82,7 +82,7 @@ impl ask::ProfileStore for App {
             Some(reason) => Ok(Findings::unknown(&reason)),
             None => {
                 let graph = self.graph_of(&profile, work.cancel)?;
-                findings::message_of(&profile, graph.replayable(), work.cancel)
+                findings::message_of(&profile, &graph, work.cancel)
             }
         };
         let found = self.0.findings.of(&profile, work.cancel, compute).map_err(|error| refused(&error))?;
@@ -107,7 +107,7 @@ impl ask::ProfileStore for App {
         most: usize,
         work: Work<'_>,
     ) -> Result<RunPath, Refusal> {
-        self.graph(name, work.cancel)?.critical_path(span, most, work.cancel)
+        self.graph(name, work.cancel)?.run.critical_path(span, most, on_all_cores(work.cancel))
     }
 
     fn run_waits(&self, name: &str, asked: &AskedWaits<'_>, work: Work<'_>) -> Result<RunWaits, Refusal> {
@@ -116,7 +116,7 @@ impl ask::ProfileStore for App {
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {
-        self.graph(name, work.cancel)?.what_if(edits, work.cancel)
+        self.graph(name, work.cancel)?.run.what_if(edits, work.cancel)
     }
 
     fn edit_subjects(
@@ -126,7 +126,7 @@ impl ask::ProfileStore for App {
         row: u32,
         work: Work<'_>,
     ) -> Result<EditSubjects, Refusal> {
-        Ok(self.graph(name, work.cancel)?.edit_subjects(rank, row))
+        Ok(self.graph(name, work.cancel)?.run.edit_subjects(rank, row))
     }
 
     fn rank(&self, id: &RankId) -> Result<OpenRank, Refusal> {

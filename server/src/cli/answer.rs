@@ -19,6 +19,6 @@ pub(super) enum AnswerFormat {
 
 /// The profile, if it has work that can be replayed.
 pub(super) fn with_work(of: Replayable) -> anyhow::Result<Replayable> {
-    anyhow::ensure!(!of.graph.is_empty(), NO_WORK);
+    anyhow::ensure!(!of.graph().is_empty(), NO_WORK);
     Ok(of)
 }

@@ -61,8 +61,8 @@ impl CriticalPathArgs {
         }
         let (graph, path) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
-            let path = CriticalPath::of(&JobEdges::of(&of.graph, on_all_cores(cancel))?);
-            Ok::<_, anyhow::Error>((of.graph, path))
+            let path = CriticalPath::of(&JobEdges::of(of.graph(), on_all_cores(cancel))?);
+            Ok::<_, anyhow::Error>((of.run.into_graph(), path))
         })?;
         match self.output_format {
             AnswerFormat::Json => print::json::document(&self.document(&profile, &graph, &path), out)?,
@@ -74,8 +74,8 @@ impl CriticalPathArgs {
     fn write_slack(&self, profile: &Profile, out: &mut dyn Write) -> anyhow::Result<()> {
         let (graph, slack) = analysing(|cancel| {
             let of = with_work(replayable(profile, cancel)?)?;
-            let slack = JobSlack::of(&of.graph, cancel)?;
-            Ok::<_, anyhow::Error>((of.graph, slack))
+            let slack = JobSlack::of(of.graph(), cancel)?;
+            Ok::<_, anyhow::Error>((of.run.into_graph(), slack))
         })?;
         match self.output_format {
             AnswerFormat::Json => {

@@ -20,6 +20,7 @@ Examples:
   nprof export run-7 --format csv --ranks 0 -o run-7.csv     all slices; one table by --table
   nprof export run-7 --format perfetto -o run-7.pftrace --show-perfetto-flows
   nprof export run-7 --format html -o run-7.html     one file to share: a browser opens it without nprof
+  nprof export run-7 --format html -o run-7.html --what-if     the file can replay the run, too
   nprof export run-7 --format site -o run-7          a folder for any static web host
   nprof export run-7 --format html -o part.html --ranks 0,3-5 --from 10ms --to 12ms --tracks 'Engines/*'
   nprof export run-7 --format summary-text";
@@ -56,13 +57,22 @@ pub(super) struct ExportArgs {
     /// page
     #[arg(long, value_name = "LINK", value_parser = view_of)]
     view: Option<String>,
+    /// With the dependency graph of the run in an HTML file or a folder of a web host, so that its
+    /// page answers what-if questions: about a byte for each event
+    #[arg(long)]
+    what_if: bool,
 }
 
 impl ExportArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
-        let more = ExportChoices { max_bytes: self.max_size, view: self.view, ..ExportChoices::default() };
+        let more = ExportChoices {
+            max_bytes: self.max_size,
+            view: self.view,
+            has_graph: self.what_if,
+            ..ExportChoices::default()
+        };
         let choices = self.choices.choices(more, Some(self.format))?;
         let path = self.output_file.unwrap_or_else(|| STANDARD_OUTPUT.into());
         let (ranks, part) = (self.part.ranks(&profile)?, self.part.part()?);

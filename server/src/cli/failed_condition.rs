@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 
-use crate::analysis::Analysed;
+use nprof_engine::analysis::Analysed;
+
 use crate::analysis::condition::Condition;
 
 /// Exit code: the command worked, and what it found breaks a limit of the user.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
+use nprof_engine::analysis::Analysed;
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
@@ -14,10 +15,10 @@ use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT};
 use super::finding_condition::{FindingCondition, judge};
 use super::progress::analysing;
+use crate::analysis::AnalysisError;
 use crate::analysis::findings::JudgedRun;
 use crate::analysis::graph::replayable;
 use crate::analysis::regions::regions_of_job;
-use crate::analysis::{Analysed, AnalysisError};
 use crate::print;
 use crate::print::answer_keys::head;
 use crate::print::finding::lines;

@@ -1,6 +1,7 @@
 //! The first screen of `nprof summary`: what a profile is, how long its run takes, where the time
 //! goes, what is wrong, and which part was recorded.
 
+use nprof_engine::analysis::Analysed;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
@@ -15,7 +16,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::critical_path::track_of;
 use super::size;
-use crate::analysis::Analysed;
 use crate::print::fit::{cut, fitted};
 use crate::print::metric::{self, WholeTime};
 use crate::print::text::{LINE_WIDTH, share, wrapped};

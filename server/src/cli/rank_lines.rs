@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::{
-    ClockVerdict, Contradiction, Cost, Mismatch, Suspect, Unbounded, costs, shown_by, totals,
+    Analysed, ClockVerdict, Contradiction, Cost, Mismatch, Suspect, Unbounded, costs, shown_by, totals,
 };
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::Bracket;
@@ -12,7 +12,6 @@ use nprof_engine::insight::finding::Finding;
 use nprof_engine::insight::finding::sentence::between;
 
 use super::size;
-use crate::analysis::Analysed;
 use crate::analysis::late_ranks::LateRanks;
 use crate::print::text;
 

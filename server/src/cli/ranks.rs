@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use nprof_engine::analysis::ClockVerdict;
+use nprof_engine::analysis::{Analysed, ClockVerdict};
 use nprof_engine::makers::job::over_time::MOST_STEPS;
 use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::model::{OwnedValue, ValueTable};
@@ -15,7 +15,7 @@ use super::rank_lines as lines;
 use super::{StorePlace, waits_over_time};
 use crate::analysis::graph::replayable;
 use crate::analysis::late_ranks::LateRanks;
-use crate::analysis::{Analysed, AnalysisError, json};
+use crate::analysis::{AnalysisError, json};
 use crate::print::{self, TableFormat, ViewColumn};
 use crate::store::{Profile, Store};
 

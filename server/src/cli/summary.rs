@@ -84,7 +84,7 @@ impl SummaryArgs {
 /// The first screen.
 fn screen(profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Vec<String>> {
     let of = replayable(profile, cancel)?;
-    if of.graph.is_empty() {
+    if of.graph().is_empty() {
         let work = Work { cancel, ..Work::IN_PLACE };
         // One rank is enough for a screen.
         let first = RanksOf::some(profile, &profile.manifest.ranks[..1]);
@@ -96,7 +96,7 @@ fn screen(profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Vec<String>> 
     let overview = RunOverview {
         profile,
         analysed: &of.analysed,
-        graph: &of.graph,
+        graph: of.graph(),
         path: facts.path(),
         verdicts: &verdicts,
         coverage: &facts.coverage,

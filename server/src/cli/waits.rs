@@ -58,10 +58,10 @@ impl WaitsArgs {
         let (of, table, length_ps) = analysing(|cancel| {
             let of = with_work(replayable(&profile, cancel)?)?;
             let ranks: Option<Vec<u32>> = self.rank.map(|rank| vec![rank]);
-            if let Some(reason) = ranks.as_deref().and_then(|ranks| unknown_rank(&of.graph, ranks)) {
+            if let Some(reason) = ranks.as_deref().and_then(|ranks| unknown_rank(of.graph(), ranks)) {
                 anyhow::bail!("{}: {reason}", self.profile);
             }
-            let edges = JobEdges::of(&of.graph, on_all_cores(cancel))?;
+            let edges = JobEdges::of(of.graph(), on_all_cores(cancel))?;
             let asked = AskedWaits { ranks: ranks.as_deref(), span: None, most: 0 };
             let waits = run_waits(&profile, &edges, &asked, self.limit.most(), cancel)?;
             let length_ps = self.fail_on.map_or(0, |_| CriticalPath::of(&edges).length_ps());
@@ -69,7 +69,7 @@ impl WaitsArgs {
         })?;
         match self.output_format {
             AnswerFormat::Json => print::json::document(&self.document(&profile, &table), out)?,
-            AnswerFormat::Text => print::lines(self.lines(&of.graph, &table), out)?,
+            AnswerFormat::Text => print::lines(self.lines(of.graph(), &table), out)?,
         }
         self.judge(&of, &table, length_ps, out)
     }
@@ -89,7 +89,7 @@ impl WaitsArgs {
             let wait = short_duration(*wait_ps as f64);
             return Err(Failing(format!("rank {rank}: {text} for {wait}")).into());
         }
-        let coverage = Coverage::of(&of.analysed.job, &of.analysed.report, &of.graph);
+        let coverage = Coverage::of(&of.analysed.job, &of.analysed.report, of.graph());
         match coverage.is_complete() {
             true => Ok(()),
             false => Err(Undecided(sentence::coverage(&coverage)).into()),

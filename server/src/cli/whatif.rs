@@ -72,7 +72,7 @@ impl WhatifArgs {
         if self.sweep {
             let swept = analysing(|cancel| {
                 let of = with_work(replayable(&profile, cancel)?)?;
-                Ok::<_, anyhow::Error>(sweep(&of.graph, &of.analysed.job, on_all_cores(cancel))?)
+                Ok::<_, anyhow::Error>(sweep(of.graph(), &of.analysed.job, on_all_cores(cancel))?)
             })?;
             return self.write_sweep(&profile, &swept, out);
         }
@@ -107,8 +107,8 @@ impl WhatifArgs {
     }
 
     fn predict(&self, of: Replayable, cancel: Cancel<'_>) -> anyhow::Result<Prediction> {
-        let scenario = Scenario::new(&of.graph, &of.analysed.job, &self.edits)?;
-        Ok(Predictions::of(&of.graph, cancel)?.under(&scenario, cancel)?)
+        let scenario = Scenario::new(of.graph(), &self.edits)?;
+        Ok(Predictions::of(of.graph(), cancel)?.under(&scenario, cancel)?)
     }
 
     fn write_sweep(&self, profile: &Profile, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {

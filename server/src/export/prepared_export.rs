@@ -15,6 +15,8 @@ pub enum Choice {
     Table,
     /// The file opens at this view.
     View,
+    /// The file has the dependency graph of the run.
+    Graph,
 }
 
 /// The user's choices.
@@ -28,6 +30,8 @@ pub struct ExportChoices {
     pub table: Option<String>,
     /// Path and query of the view.
     pub view: Option<String>,
+    /// True if the file has the dependency graph of the run.
+    pub has_graph: bool,
 }
 
 /// A file that has not been written yet.
@@ -47,6 +51,7 @@ impl Choice {
             Self::MaxSize => "--max-size",
             Self::Table => "--table",
             Self::View => "--view",
+            Self::Graph => "--what-if",
         }
     }
 
@@ -58,6 +63,7 @@ impl Choice {
             Self::MaxSize => "max_size",
             Self::Table => "table",
             Self::View => "view",
+            Self::Graph => "what_if",
         }
     }
 }
@@ -70,6 +76,7 @@ impl ExportChoices {
             (Choice::MaxSize, self.max_bytes.is_some()),
             (Choice::Table, self.table.is_some()),
             (Choice::View, self.view.is_some()),
+            (Choice::Graph, self.has_graph),
         ];
         made.into_iter().filter(|(_, is_made)| *is_made).map(|(choice, _)| choice)
     }

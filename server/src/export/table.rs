@@ -62,7 +62,7 @@ pub static EXPORTS: [Export; 7] = [
         media_type: "text/html; charset=utf-8",
         view_file: Some("ntff.html"),
         not_on_terminal: Some("an HTML file of a profile is too long for a terminal"),
-        choices: &[Choice::MaxSize, Choice::View],
+        choices: &[Choice::MaxSize, Choice::View, Choice::Graph],
         scope: Scope::Profile(html::prepare),
     },
     Export {
@@ -129,7 +129,7 @@ pub static EXPORTS: [Export; 7] = [
         media_type: "",
         view_file: None,
         not_on_terminal: None,
-        choices: &[Choice::View],
+        choices: &[Choice::View, Choice::Graph],
         scope: Scope::Folder(site::write),
     },
 ];

@@ -64,6 +64,10 @@ pub struct ExportQuery {
     /// html: the file opens at this view, an address of the page such as
     /// /profile/run-7?v=2&rank=1.
     view: Option<String>,
+    /// html: whether the file has the dependency graph of the run, so that its page answers what-if
+    /// questions.
+    #[schemars(extend("default" = false))]
+    what_if: Option<bool>,
 }
 
 /// Keys of the formats that are one file.
@@ -170,6 +174,7 @@ impl ExportRequest {
             max_bytes: parsed("max_size", query.max_size.as_deref(), size_bytes)?,
             table: query.table,
             view: parsed("view", query.view.as_deref(), view_of)?,
+            has_graph: query.what_if.unwrap_or(false),
         };
         if let Some(choice) = export.foreign(&choices) {
             return Err(wrong(

@@ -17,7 +17,7 @@ use nprof_engine::wire::refusal::RefusalKind;
 use nprof_server::analysis::kept_answers::key_of;
 use nprof_server::app::App;
 use nprof_server::export::RanksOf;
-use nprof_server::export::html::bundle;
+use nprof_server::export::html::{EmbeddedRanks, bundle};
 use nprof_server::http::turns::Weight;
 use nprof_server::store::Store;
 use serde_json::Value;
@@ -57,8 +57,17 @@ fn about(name: &str) -> Question {
 
 /// The answer of an HTML file.
 pub fn bundled(of: RanksOf<'_>, question: &Question) -> Value {
-    let bytes = postcard::to_allocvec(&bundle(of.into(), Work::IN_PLACE).unwrap()).unwrap();
-    let opened = OpenBundle::<Vec<u8>>::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
+    answer_of_file(of.into(), question)
+}
+
+/// The answer of a file with this content.
+pub fn answer_of_file(embedded: EmbeddedRanks<'_>, question: &Question) -> Value {
+    let bytes = postcard::to_allocvec(&bundle(embedded, Work::IN_PLACE).unwrap()).unwrap();
+    let mut opened = OpenBundle::<Vec<u8>>::new(postcard::from_bytes::<Bundle>(&bytes).unwrap()).unwrap();
+    let RanksOf { profile, ranks, .. } = embedded.of;
+    for (at, rank) in ranks.iter().enumerate() {
+        opened.open(at, std::fs::read(profile.segment_path(rank)).unwrap()).unwrap();
+    }
     json(&answer(&&opened, question, Work::IN_PLACE).unwrap())
 }
 

@@ -270,7 +270,7 @@ fn an_export_of_all_ranks_takes_it_along() {
     let app = app(&store);
     let found = app.store().find("job").unwrap();
     let job = nprof_server::analysis::job_segment::of_profile(&found, Cancel::NEVER).unwrap();
-    let embedded = EmbeddedRanks { of: RanksOf::all(&found), job: Some(&job) };
+    let embedded = EmbeddedRanks { of: RanksOf::all(&found), job: Some(&job), has_graph: false };
     let bundle = bundle(embedded, Work::IN_PLACE).unwrap();
     assert_eq!(bundle.profile, profile(&app));
     assert_eq!(bundle.ranks[0].summary.as_ref().unwrap(), &summary(&app));

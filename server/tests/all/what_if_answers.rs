@@ -6,9 +6,11 @@ use axum::http::StatusCode;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::wire::questions::{EditSubjectsQuestion, WhatIfQuestion, answer};
 use nprof_server::app::App;
+use nprof_server::export::RanksOf;
+use nprof_server::export::html::{EmbeddedRanks, bundle};
 use serde_json::{Value, json};
 
-use crate::finding_answers::{app, job, json};
+use crate::finding_answers::{answer_of_file, app, job, json};
 use crate::ranks::json_of;
 use crate::stage::Stage;
 
@@ -66,6 +68,33 @@ fn subjects_of_a_slice_can_be_edited() {
     }
     let nowhere = EditSubjectsQuestion { profile: "job".to_owned(), rank: 77, row: 0 };
     assert_eq!(json(&answer(&app, &nowhere.into(), Work::IN_PLACE).unwrap())["subjects"], json!([]));
+}
+
+/// A file that has the graph replays it.
+#[test]
+fn a_file_with_the_graph_gives_the_same_prediction() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let profile = app.store().find("job").unwrap();
+    let embedded = EmbeddedRanks { has_graph: true, ..RanksOf::all(&profile).into() };
+    for edits in ["rank:1=median", "bandwidth=2\nengine:tensor=0.5", "wait:rank 1=0"] {
+        let question = WhatIfQuestion { profile: "job".to_owned(), edits: edits.to_owned() };
+        assert_eq!(answer_of_file(embedded, &question.into()), asked(&app, edits, Work::IN_PLACE), "{edits}");
+    }
+    let question = EditSubjectsQuestion { profile: "job".to_owned(), rank: 1, row: 77 };
+    let of_server = json(&answer(&app, &question.clone().into(), Work::IN_PLACE).unwrap());
+    assert!(!of_server["subjects"].as_array().unwrap().is_empty(), "{of_server}");
+    assert_eq!(answer_of_file(embedded, &question.into()), of_server);
+}
+
+/// Without the graph, a file names the command that answers.
+#[test]
+fn a_file_without_the_graph_says_what_has_it() {
+    let (_dir, store) = job();
+    let profile = app(&store).store().find("job").unwrap();
+    let bundle = bundle(RanksOf::all(&profile).into(), Work::IN_PLACE).unwrap();
+    let reason = bundle.graph.unwrap_err().to_string();
+    assert!(reason.contains("nprof whatif job EDIT") && reason.contains("--what-if"), "{reason}");
 }
 
 /// A question that nobody waits for ends while the graph is made. A kept graph is not made again.

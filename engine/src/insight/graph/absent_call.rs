@@ -7,6 +7,7 @@
 //! that time.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::meeting::MeetingCall;
 use crate::analysis::{Job, Report};
@@ -26,7 +27,7 @@ const SHORTEST: (i64, i64) = (3, 4);
 const NEAR: usize = 64;
 
 /// A call that a trace lacks. Times are in picoseconds of the shared clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AbsentCall {
     pub(super) meeting: u32,
     pub(super) class: u32,

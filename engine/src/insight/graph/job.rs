@@ -10,9 +10,9 @@ use super::meeting::{Meeting, MeetingCall};
 use super::observed_work::ObservedWork;
 use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
 use crate::analysis::{Job, Report};
-use crate::base::{ClockFit, Result, Time};
+use crate::base::Result;
 use crate::exec::Work;
-use crate::model::{MachineSide, RankWork, WorkNode};
+use crate::model::{CollectiveKind, MachineSide, RankWork, WorkNode};
 
 /// The dependency graph of all ranks.
 #[derive(Debug, Default)]
@@ -20,6 +20,8 @@ pub struct JobGraph {
     /// The ranks in the order of the job.
     pub ranks: Vec<RankGraph>,
     pub(in crate::insight) meetings: Vec<Meeting>,
+    /// For each signature of the job the kind of its operations.
+    pub(in crate::insight) kinds: Vec<CollectiveKind>,
     /// The most time that a rank was at work before its recording began and that others felt, in
     /// picoseconds: what they waited for it, and its time from the last operation to its first
     /// work.
@@ -30,7 +32,6 @@ impl JobGraph {
     /// The graph of a job. `works` has the work of each rank in the order of the job, with the
     /// times of its segment.
     pub fn new(job: &Job, report: &Report, mut works: Vec<RankWork>, work: Work<'_>) -> Result<Self> {
-        let cancel = work.cancel;
         let transfers = usual_transfers_ps(job, report);
         let meeting = |one: &crate::analysis::InstanceReport| Meeting {
             calls: 0,
@@ -41,30 +42,44 @@ impl JobGraph {
         };
         let mut meetings: Vec<Meeting> = report.operations.iter().map(meeting).collect();
         for (at, work) in works.iter_mut().enumerate() {
-            to_shared_clock(work, &report.clock_of_segment(job, at));
+            work.to_shared_clock(&report.clock_of_segment(job, at));
         }
         let calls = calls_of(job, report, &works);
-        let absent = absent_calls(job, report, &transfers, &works, &calls, cancel)?;
-        let mut of_ranks = Vec::with_capacity(works.len());
-        for ((work, mut calls), absent) in works.iter_mut().zip(calls).zip(absent) {
-            cancel.check()?;
-            if !absent.is_empty() {
-                calls = add_absent(work, &calls, &absent);
-            }
-            for call in &calls {
-                let meeting = &mut meetings[call.meeting as usize];
-                meeting.calls += u32::from(call.arrives);
-                if !call.arrives {
-                    meeting.most_transfer_ps = transfers[meeting.signature as usize];
-                }
-            }
-            of_ranks.push(calls);
+        let absent = absent_calls(job, report, &transfers, &works, &calls, work.cancel)?;
+        for absent in absent.iter().flatten().filter(|absent| !absent.arrives) {
+            let meeting = &mut meetings[absent.meeting as usize];
+            meeting.most_transfer_ps = transfers[meeting.signature as usize];
         }
-        let numbers = job.ranks.iter().map(|rank| rank.rank).collect();
-        let mut graph = Self { ranks: ranks(numbers, works, of_ranks, work)?, meetings, unrecorded_ps: 0 };
+        let numbers = job.ranks.iter().map(|rank| rank.rank);
+        let parts = works.into_iter().zip(calls).zip(absent).zip(numbers);
+        let part = |(((work, calls), absent), rank)| GraphPart { rank, work, calls, absent };
+        let kinds = job.signatures.iter().map(|signature| signature.kind).collect();
+        let mut graph = Self::of_parts(parts.map(part).collect(), meetings, work)?;
         let unrecorded = graph.ranks.iter().map(|rank| unrecorded_ps(rank, &graph.meetings, report));
         graph.unrecorded_ps = unrecorded.max().unwrap_or(0);
-        Ok(graph)
+        Ok(Self { kinds, ..graph })
+    }
+
+    /// The graph of these parts. The calls of the meetings are counted.
+    pub(super) fn of_parts(
+        parts: Vec<GraphPart>,
+        mut meetings: Vec<Meeting>,
+        work: Work<'_>,
+    ) -> Result<Self> {
+        let (mut numbers, mut works, mut of_ranks) = (Vec::new(), Vec::new(), Vec::new());
+        for GraphPart { rank, work: mut of_rank, mut calls, absent } in parts {
+            work.cancel.check()?;
+            if !absent.is_empty() {
+                calls = add_absent(&mut of_rank, &calls, &absent);
+            }
+            for call in &calls {
+                meetings[call.meeting as usize].calls += u32::from(call.arrives);
+            }
+            numbers.push(rank);
+            works.push(of_rank);
+            of_ranks.push(calls);
+        }
+        Ok(Self { ranks: ranks(numbers, works, of_ranks, work)?, meetings, ..Self::default() })
     }
 
     /// Number of nodes.
@@ -78,6 +93,18 @@ impl JobGraph {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The part of a rank in a graph, before its edges are searched.
+pub(super) struct GraphPart {
+    /// Number of the rank.
+    pub(super) rank: u32,
+    /// Its work on the shared clock.
+    pub(super) work: RankWork,
+    /// Its calls that the trace has.
+    pub(super) calls: Vec<MeetingCall>,
+    /// Those that the trace lacks.
+    pub(super) absent: Vec<AbsentCall>,
 }
 
 /// The graphs of ranks with these numbers, works on the shared clock, and calls.
@@ -134,31 +161,22 @@ fn unrecorded_ps(rank: &RankGraph, meetings: &[Meeting], report: &Report) -> i64
     before.iter().map(waited_ps).fold(gap_ps, i64::saturating_add)
 }
 
-/// Moves the times of work from the clock of its segment to the shared one.
-fn to_shared_clock(work: &mut RankWork, clock: &ClockFit) {
-    let shared = |time_ps: i64| clock.to_shared(Time(time_ps)).0;
-    for node in &mut work.nodes {
-        let (start_ps, end_ps) = (shared(node.start_ps), shared(node.end_ps()));
-        (node.start_ps, node.duration_ps) = (start_ps, end_ps.saturating_sub(start_ps).max(0));
-    }
-    for edge in &mut work.edges {
-        (edge.since_ps, edge.met_ps) = (edge.since_ps.map(shared), shared(edge.met_ps));
-    }
-}
-
 /// The calls of each rank in operations that others share, or should share.
 fn calls_of(job: &Job, report: &Report, works: &[RankWork]) -> Vec<Vec<MeetingCall>> {
     let by_call = report.by_call(job);
     let of = |(at, work): (usize, &RankWork)| {
-        let rows: FxHashMap<u32, u32> =
-            job.ranks[at].calls.rows.iter().copied().zip(by_call[at].iter().copied()).collect();
-        let nodes = (0_u32..).zip(&work.nodes);
-        let call = |(node, of): (u32, &WorkNode)| {
-            Some(MeetingCall { node, meeting: *rows.get(&of.row)?, arrives: true })
-        };
-        nodes.filter_map(call).collect()
+        let meetings = by_call[at].iter().copied();
+        calls_by_row(work, &job.ranks[at].calls.rows.iter().copied().zip(meetings).collect())
     };
     works.iter().enumerate().map(of).collect()
+}
+
+/// The calls of a rank. `meetings` has their operations by row.
+pub(super) fn calls_by_row(work: &RankWork, meetings: &FxHashMap<u32, u32>) -> Vec<MeetingCall> {
+    let call = |(node, of): (u32, &WorkNode)| {
+        Some(MeetingCall { node, meeting: *meetings.get(&of.row)?, arrives: true })
+    };
+    (0_u32..).zip(&work.nodes).filter_map(call).collect()
 }
 
 /// Adds nodes for the calls that a trace lacks. Returns all calls.

@@ -1,5 +1,7 @@
 //! Operations in which ranks meet.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::WaitingRanks;
 
 /// A call of a rank in an operation.
@@ -14,7 +16,7 @@ pub(in crate::insight) struct MeetingCall {
 }
 
 /// An operation of several ranks.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::insight) struct Meeting {
     /// Number of calls that have a node.
     pub(in crate::insight) calls: u32,

@@ -6,17 +6,22 @@
 
 mod absent_call;
 mod evidence;
+mod int_columns;
 mod job;
 mod meeting;
 mod observed_work;
+mod overlay;
 mod rank;
 mod shared_executor;
 mod stated_edges;
+mod work_columns;
 
 pub(super) use evidence::QueueOrder;
 pub use job::JobGraph;
 #[cfg(test)]
 pub(super) use job::ranks;
 pub(super) use meeting::{AwaitedCalls, Meeting, MeetingCall};
+pub(super) use observed_work::LEAST_UNDER_PS;
+pub use overlay::{GraphOverlay, RankOverlay, TimesOfRows};
 pub use rank::RankGraph;
-pub(super) use rank::communicating_classes;
+pub(super) use rank::{ClassFacts, communicating_classes};

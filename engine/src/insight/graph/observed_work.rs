@@ -5,7 +5,7 @@ use crate::model::{MachineSide, RankWork, Role, WorkClass, WorkQueue};
 
 /// Time by which a slice must reach into another one to count as under it, in picoseconds: the
 /// clock of a device repeats a time within this.
-pub(super) const LEAST_UNDER_PS: i64 = 1_000_000;
+pub(in crate::insight) const LEAST_UNDER_PS: i64 = 1_000_000;
 /// Queues of a rank that are told apart. The middle model knows no others.
 const MOST_QUEUES: usize = 64;
 /// Key that a queue has on all ranks.

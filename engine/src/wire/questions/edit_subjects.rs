@@ -27,7 +27,7 @@ impl Ask for EditSubjectsQuestion {
     type Answer = EditSubjects;
 
     const PATH: &'static str = "/api/profiles/{slug}/whatif/subjects";
-    const MANNER: Manner = Manner::of_graph("listEditSubjects");
+    const MANNER: Manner = Manner::of_replay("listEditSubjects");
 }
 
 impl AskStore for EditSubjectsQuestion {

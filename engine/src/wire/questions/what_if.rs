@@ -22,7 +22,7 @@ impl Ask for WhatIfQuestion {
     type Answer = WhatIf;
 
     const PATH: &'static str = "/api/profiles/{slug}/whatif";
-    const MANNER: Manner = Manner::of_graph("askWhatIf");
+    const MANNER: Manner = Manner::of_replay("askWhatIf");
 }
 
 impl AskStore for WhatIfQuestion {

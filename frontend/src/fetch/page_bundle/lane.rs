@@ -170,10 +170,15 @@ impl LaneState {
         let number = self.next_number;
         self.next_number = number.wrapping_add(1);
         self.in_flight.insert(number, resolve);
-        if let Question::OfRank(rank, _) = &question
-            && self.ranks.insert(rank.rank)
-        {
-            self.send_segment(rank.rank)?;
+        let needed = match &question {
+            Question::OfRank(id, _) => vec![id.rank],
+            question if question.manner().reads_all_ranks => self.parts.ranks(),
+            _ => Vec::new(),
+        };
+        for rank in needed {
+            if self.ranks.insert(rank) {
+                self.send_segment(rank)?;
+            }
         }
         self.post(&message("ask", &[("number", number.into()), ("url", question.path().into())]))
     }

@@ -56,6 +56,19 @@ impl PageParts {
         decode::unpacked(&frame.to_vec(), &page.to_vec()).map_err(|_| damaged())
     }
 
+    /// The ranks whose segments the page lists, without the view of all of them.
+    pub fn ranks(&self) -> Vec<RankRef> {
+        let list = document().query_selector_all("script[data-segment]").ok();
+        let elements = list.iter().flat_map(|list| (0..list.length()).filter_map(|at| list.item(at)));
+        let name = |node: web_sys::Node| node.dyn_into::<Element>().ok()?.get_attribute("data-segment");
+        let mut ranks: Vec<RankRef> = elements.filter_map(|node| name(node)?.parse().ok()).collect();
+        // A long segment is several elements.
+        ranks.sort_unstable();
+        ranks.dedup();
+        ranks.retain(|rank| !rank.is_all());
+        ranks
+    }
+
     /// The segment of a rank, if the page lists it.
     pub fn segment(&self, rank: RankRef) -> Option<SegmentElements> {
         let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;

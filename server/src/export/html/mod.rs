@@ -24,7 +24,7 @@ use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::Refusal;
 
 use self::page::PageFiles;
-use self::run_answers::RunAnswers;
+use self::run_answers::{AskedAnswers, RunAnswers};
 
 use super::ranks::{Comparing, open};
 use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
@@ -83,7 +83,7 @@ impl Html {
         of.check()?;
         let page = PageFiles::of_binary()?;
         let job = job_of(of, work.cancel)?;
-        let embedded = EmbeddedRanks { of, job: job.as_ref() };
+        let embedded = EmbeddedRanks { of, job: job.as_ref(), has_graph: choices.has_graph };
         let (mut before, mut after) = (Vec::new(), Vec::new());
         let head = PageHead { policy: "", view: choices.view.as_deref() };
         write_before(&page, head, embedded, work, &mut before)?;
@@ -202,11 +202,13 @@ pub struct EmbeddedRanks<'a> {
     pub of: RanksOf<'a>,
     /// The view of all of them.
     pub job: Option<&'a JobSegment>,
+    /// Whether the dependency graph of the run is embedded, too.
+    pub has_graph: bool,
 }
 
 impl<'a> From<RanksOf<'a>> for EmbeddedRanks<'a> {
     fn from(of: RanksOf<'a>) -> Self {
-        Self { of, job: None }
+        Self { of, job: None, has_graph: false }
     }
 }
 
@@ -222,7 +224,7 @@ impl<'a> EmbeddedRanks<'a> {
 
 /// The data about these ranks that the page needs in addition to their segments.
 pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, ExportError> {
-    let EmbeddedRanks { of, job } = embedded;
+    let EmbeddedRanks { of, job, has_graph } = embedded;
     let RanksOf { profile, ranks, .. } = of;
     let manifest = Manifest { ranks: ranks.to_vec(), ..Manifest::clone(&profile.manifest) };
     let mut info = manifest.profile_info();
@@ -249,8 +251,9 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         tracing::warn!("{error}");
         Notes::default()
     });
-    let RunAnswers { findings, path, waits } = RunAnswers::of(of, own.is_some(), work.cancel)?;
-    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, path, waits, ranks })
+    let asked = AskedAnswers { has_job: own.is_some(), has_graph };
+    let RunAnswers { findings, path, waits, graph } = RunAnswers::of(of, asked, work.cancel)?;
+    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, path, waits, graph, ranks })
 }
 
 /// The data of a rank beside its segment. `later` are warnings that arose after it was written.

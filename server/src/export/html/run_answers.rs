@@ -1,15 +1,17 @@
 //! The answers of a file about the run as a whole. The file has no graph to find them in.
 
 use nprof_engine::exec::Cancel;
+use nprof_engine::insight::GraphOverlay;
 use nprof_engine::wire::bundle::BundledWaits;
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+use nprof_engine::wire::run_graph::MOST_EVENTS;
 use nprof_engine::wire::run_path::RunPath;
 
 use super::super::ranks::Comparing;
 use super::super::{ExportError, RanksOf};
-use crate::analysis::kept_graph::KeptGraph;
-use crate::analysis::{AnalysisError, findings, job_segment};
+use crate::analysis::graph::{overlay, replayable, too_large};
+use crate::analysis::{AnalysisError, findings, job_segment, on_all_cores};
 
 /// The answer of a file with a part of a profile.
 const PART: &str =
@@ -22,47 +24,88 @@ const MOST_PARTS: usize = 2_000;
 const MOST_WAITS: usize = 500;
 
 /// Answers about a run, or the reason why there are none.
+#[derive(Debug)]
 pub(super) struct RunAnswers {
     pub(super) findings: Result<Findings, Refusal>,
     pub(super) path: Result<RunPath, Refusal>,
     pub(super) waits: Result<Vec<BundledWaits>, Refusal>,
+    pub(super) graph: Result<GraphOverlay, Refusal>,
+}
+
+/// The answers that a file can have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AskedAnswers {
+    /// Whether the ranks are compared.
+    pub(super) has_job: bool,
+    /// Whether the user wants the dependency graph.
+    pub(super) has_graph: bool,
+}
+
+/// The answer of a file without a graph: it names what answers instead.
+fn without_graph(name: &str) -> String {
+    format!(
+        "this page was written without the dependency graph of the run: `nprof whatif {name} EDIT` answers, and \
+         `nprof export {name} --format html --what-if` writes a page that does"
+    )
 }
 
 impl RunAnswers {
     /// The answers of a file. Without some ranks or tracks, nobody can tell. A run that cannot be
     /// analysed does not fail the export.
-    pub(super) fn of(of: RanksOf<'_>, has_job: bool, cancel: Cancel<'_>) -> Result<Self, ExportError> {
+    pub(super) fn of(of: RanksOf<'_>, asked: AskedAnswers, cancel: Cancel<'_>) -> Result<Self, ExportError> {
         if of.is_part {
             return Ok(Self::unknown(PART));
         }
         if of.comparing == Comparing::Apart {
             // Without the comparison, the analysis can take more memory than a server has for it.
-            if job_segment::is_for(of.profile) && !has_job {
+            if job_segment::is_for(of.profile) && !asked.has_job {
                 return Ok(Self::unknown(NOT_COMPARED));
             }
             if let Some(reason) = findings::reason_without_graph(of.profile) {
                 return Ok(Self::unknown(&reason));
             }
         }
-        let found = Self::found(of, cancel);
+        let found = Self::found(of, asked.has_graph, cancel);
         cancel.check().map_err(ExportError::Cancelled)?;
         Ok(found.unwrap_or_else(|error| {
             tracing::warn!("the export has no findings: {error}");
             let refusal = error.refusal();
-            Self { findings: Err(refusal.clone()), path: Err(refusal.clone()), waits: Err(refusal) }
+            Self::refused(refusal)
         }))
     }
 
-    fn found(of: RanksOf<'_>, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
-        let graph = KeptGraph::of(of.profile, cancel)?;
-        let findings = findings::message_of(of.profile, graph.replayable(), cancel)?;
-        let path = graph.critical_path(None, MOST_PARTS, cancel);
-        let waits = graph.waits_of_each(of.profile, MOST_WAITS, cancel);
-        Ok(Self { findings: Ok(findings), path, waits })
+    fn found(of: RanksOf<'_>, has_graph: bool, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
+        let run = replayable(of.profile, cancel)?;
+        let findings = findings::message_of(of.profile, &run, cancel)?;
+        let path = run.run.critical_path(None, MOST_PARTS, on_all_cores(cancel));
+        let waits = run.waits_of_each(of.profile, MOST_WAITS, cancel);
+        let name = of.profile.manifest.slug();
+        let graph = match too_large(of.profile) {
+            _ if !has_graph => Err(Refusal::new(RefusalKind::NotFound, without_graph(name))),
+            Some(_) => {
+                let reason = format!("a page replays a run of at most {MOST_EVENTS} events");
+                tracing::warn!("the export has no graph to replay: {reason}");
+                Err(Refusal::new(
+                    RefusalKind::NotFound,
+                    format!("{reason}: `nprof whatif {name} EDIT` answers"),
+                ))
+            }
+            None => Ok(overlay(of.profile, &run, cancel)?),
+        };
+        Ok(Self { findings: Ok(findings), path, waits, graph })
     }
 
     fn unknown(reason: &str) -> Self {
         let refusal = Refusal::new(RefusalKind::NotFound, reason);
-        Self { findings: Ok(Findings::unknown(reason)), path: Err(refusal.clone()), waits: Err(refusal) }
+        Self { findings: Ok(Findings::unknown(reason)), ..Self::refused(refusal) }
+    }
+
+    fn refused(refusal: Refusal) -> Self {
+        Self {
+            findings: Err(refusal.clone()),
+            path: Err(refusal.clone()),
+            waits: Err(refusal.clone()),
+            graph: Err(refusal),
+        }
     }
 }

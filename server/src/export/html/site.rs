@@ -59,7 +59,7 @@ impl Site {
         let job = job_of(of, work.cancel)?;
         let mut index = Vec::new();
         let head = PageHead { policy: POLICY, view: choices.view.as_deref() };
-        let embedded = EmbeddedRanks { of, job: job.as_ref() };
+        let embedded = EmbeddedRanks { of, job: job.as_ref(), has_graph: choices.has_graph };
         write_before(&page, head, embedded, work, &mut index)?;
         let mut files = Vec::new();
         for (place, content) in embedded.segments() {

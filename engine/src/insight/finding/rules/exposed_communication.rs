@@ -34,7 +34,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.report.operations.is_empty() {
         return Ok(Judgement::of(Vec::new(), missing));
     }
-    let mut saving = facts.saving(&Scenario::without_transfers(facts.job))?;
+    let mut saving = facts.saving(&Scenario::without_transfers(facts.graph))?;
     let absent = u64::from(facts.coverage.absent_ranks());
     if absent > 0 {
         // A part of a transfer can be the waiting for a rank that nobody recorded.

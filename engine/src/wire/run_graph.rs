@@ -1,0 +1,92 @@
+//! The dependency graph of a run with what its answers share, in a server and in a page without
+//! one. Answers cost no reading.
+
+use std::sync::OnceLock;
+
+use super::refusal::{Refusal, RefusalKind};
+use super::run_path::RunPath;
+use super::what_if::{EditSubjects, WhatIf};
+use crate::base::{Interval, Result};
+use crate::exec::{Cancel, Work};
+use crate::insight::finding::sentence::NO_WORK;
+use crate::insight::walk::{CriticalPath, JobEdges};
+use crate::insight::{Edit, EditError, JobGraph, Predictions, Scenario, subjects_of};
+
+/// Most events of a profile whose graph a server or a page makes. Graph and replay take some
+/// hundred bytes for each.
+pub const MOST_EVENTS: u64 = 4_000_000;
+
+/// A dependency graph. The replay of the unchanged run and the path are made for the first answer
+/// that needs them: findings need neither.
+#[derive(Debug)]
+pub struct RunGraph {
+    graph: JobGraph,
+    /// The replay of the unchanged run, in picoseconds.
+    unchanged_ps: OnceLock<i64>,
+    path: OnceLock<CriticalPath>,
+}
+
+impl From<JobGraph> for RunGraph {
+    fn from(graph: JobGraph) -> Self {
+        Self { graph, unchanged_ps: OnceLock::new(), path: OnceLock::new() }
+    }
+}
+
+impl RunGraph {
+    /// The length of the run under edits.
+    pub fn what_if(&self, edits: &[Edit], cancel: Cancel<'_>) -> std::result::Result<WhatIf, Refusal> {
+        let graph = self.with_work()?;
+        let wrong = |error: EditError| Refusal::new(RefusalKind::BadQuestion, error.to_string());
+        let scenario = Scenario::new(graph, edits).map_err(wrong)?;
+        let unchanged_ps = made(&self.unchanged_ps, || Ok(Predictions::of(graph, cancel)?.unchanged_ps()))?;
+        let found = Predictions::known(graph, *unchanged_ps).under(&scenario, cancel)?;
+        Ok(WhatIf::of(&found, edits))
+    }
+
+    /// The critical path: its parts within a span, at most `most`.
+    pub fn critical_path(
+        &self,
+        span: Option<Interval>,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<RunPath, Refusal> {
+        let graph = self.with_work()?;
+        let path = made(&self.path, || Ok(CriticalPath::of(&JobEdges::of(graph, work)?)))?;
+        Ok(RunPath::of(graph, path, span, most))
+    }
+
+    /// The left sides of the edits that change the slice of this row of a rank.
+    #[must_use]
+    pub fn edit_subjects(&self, rank: u32, row: u32) -> EditSubjects {
+        EditSubjects::of(&subjects_of(&self.graph, rank, row))
+    }
+
+    /// The graph. One without work is refused.
+    pub fn with_work(&self) -> std::result::Result<&JobGraph, Refusal> {
+        if self.graph.is_empty() {
+            return Err(Refusal::new(RefusalKind::NotFound, NO_WORK));
+        }
+        Ok(&self.graph)
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &JobGraph {
+        &self.graph
+    }
+
+    /// The graph alone.
+    #[must_use]
+    pub fn into_graph(self) -> JobGraph {
+        self.graph
+    }
+}
+
+/// A value that is made once. Two that need it at the same time make the same one.
+fn made<T>(kept: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if let Some(value) = kept.get() {
+        return Ok(value);
+    }
+    let value = make()?;
+    Ok(kept.get_or_init(|| value))
+}
