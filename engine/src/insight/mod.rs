@@ -13,6 +13,8 @@ mod editable_work;
 pub mod energy;
 pub mod finding;
 pub mod graph;
+#[cfg(test)]
+mod graph_law_tests;
 mod median_rank;
 mod names;
 mod node_change;
