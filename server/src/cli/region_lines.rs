@@ -64,6 +64,7 @@ impl ShownRegions<'_> {
         let duration_ps = region.span.end.0.saturating_sub(region.span.start.0);
         let remark = step.and_then(|step| match (step.shape, step.pace) {
             (StepShape::Cut, _) => Some("cut by the recording".to_owned()),
+            (StepShape::Prefill, _) => Some("prefill".to_owned()),
             (StepShape::Usual, StepPace::Usual | StepPace::Unknown) => None,
             (StepShape::Usual, pace) => pace_name(pace).map(str::to_owned),
             (StepShape::Unlike, pace) => match pace_name(pace) {

@@ -95,10 +95,11 @@ impl<'g> Facts<'g> {
     }
 
     /// The same facts with the steps of a rank, by its marks or by the order of its work. Steps
-    /// that the recording cuts, and those of the warm-up, say nothing about the others.
+    /// that the recording cuts, prefills, and those of the warm-up, say nothing about the others.
     #[must_use]
     pub fn with_steps_of(mut self, rank: u32, steps: &WorkSteps) -> Self {
-        let usual = steps.all.iter().skip(steps.steady_from).filter(|step| step.shape != StepShape::Cut);
+        let is_like = |step: &&WorkStep| !matches!(step.shape, StepShape::Cut | StepShape::Prefill);
+        let usual = steps.all.iter().skip(steps.steady_from).filter(is_like);
         let step = |step: &WorkStep| RankStep { rank, name: step.name.clone(), span: step.span };
         self.rank_steps = usual.map(step).collect();
         self.no_steps = None;

@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::Interval;
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, RankWork, Role, TrackId};
 
@@ -88,8 +89,27 @@ impl ProgramOrder {
         Self::of(work, keyed.into_iter().map(|(_, at)| at).collect(), Some(launches_ps), false)
     }
 
+    /// The part of the order whose nodes start in a span.
+    pub(super) fn within(&self, work: &RankWork, span: Interval) -> Self {
+        let is_within = |at: &u32| {
+            let start_ps = work.nodes[*at as usize].start_ps;
+            start_ps >= span.start.0 && start_ps < span.end.0
+        };
+        let chosen: Vec<bool> = self.nodes.iter().map(is_within).collect();
+        Self {
+            nodes: chosen_of(&self.nodes, &chosen),
+            names: chosen_of(&self.names, &chosen),
+            launches_ps: self.launches_ps.as_ref().map(|launches| chosen_of(launches, &chosen)),
+            is_part: self.is_part,
+        }
+    }
+
     /// Number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
+}
+
+fn chosen_of<T: Copy>(values: &[T], chosen: &[bool]) -> Vec<T> {
+    values.iter().zip(chosen).filter(|(_, is_chosen)| **is_chosen).map(|(value, _)| *value).collect()
 }

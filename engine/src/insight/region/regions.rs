@@ -1,8 +1,9 @@
 //! All regions of a rank: its steps, and what marks tell beside them.
 
 use super::pace::StepPace;
+use super::program_order::ProgramOrder;
 use super::step::{NoSteps, StepOrigin, StepShape, WorkStep, WorkSteps};
-use super::steps::steps;
+use super::steps::{steps, steps_of_orders};
 use crate::base::{ClockFit, Interval, Result};
 use crate::exec::Cancel;
 use crate::model::{MachineSide, MarkKind, RankWork, WorkMark};
@@ -67,9 +68,12 @@ pub struct RankRegions {
 impl RankRegions {
     /// The regions of a rank on the clock of its work.
     pub fn of(work: &RankWork, marks: &[WorkMark], cancel: Cancel<'_>) -> Result<Self> {
-        let steps = steps(work, marks, cancel)?;
+        let mut steps = steps(work, marks, cancel)?;
         let mut all: Vec<RankRegion> = Vec::new();
-        if let Ok(found) = &steps {
+        if let Ok(found) = &mut steps {
+            let prefills = prefills(found);
+            prefills.iter().for_each(|at| found.all[*at].shape = StepShape::Prefill);
+            let found = &*found;
             let region = |(at, step): (usize, &WorkStep)| RankRegion {
                 kind: RegionKind::Iteration,
                 name: step.name.clone(),
@@ -78,7 +82,10 @@ impl RankRegions {
                 step: Some(at),
             };
             all.extend(found.all.iter().enumerate().map(region));
-            all.extend(generation(found));
+            all.extend(match prefills.is_empty() {
+                false => generation(found, &prefills),
+                true => generation_in_steps(work, found, cancel)?,
+            });
         }
         for kind in [MarkKind::Layer, MarkKind::Phase] {
             all.extend(marked(marks, kind));
@@ -121,9 +128,28 @@ fn marked(marks: &[WorkMark], kind: MarkKind) -> Vec<RankRegion> {
     of_kind().filter(is_shown).map(region).collect()
 }
 
-/// Prefill and decode of a model that generates text: a longer step with as many kernels, of which
-/// some have other names, and behind it many short ones.
-fn generation(steps: &WorkSteps) -> Vec<RankRegion> {
+/// Prefill and decode of each request, if the steps are requests to a model that generates text.
+/// Requests of one length repeat as a whole, so the tokens repeat within them.
+fn generation_in_steps(work: &RankWork, steps: &WorkSteps, cancel: Cancel<'_>) -> Result<Vec<RankRegion>> {
+    let orders = ProgramOrder::all(work);
+    let mut all = Vec::new();
+    for step in steps.all.iter().filter(|step| step.shape != StepShape::Cut) {
+        let orders: Vec<ProgramOrder> = orders.iter().map(|order| order.within(work, step.span)).collect();
+        let phases = match steps_of_orders(work, &orders, cancel)? {
+            Ok(inner) => generation(&inner, &prefills(&inner)),
+            Err(_) => Vec::new(),
+        };
+        if phases.is_empty() {
+            return Ok(Vec::new());
+        }
+        all.extend(phases);
+    }
+    Ok(all)
+}
+
+/// The prefills of a model that generates text: longer steps with as many kernels, of which some
+/// have other names, and many short ones behind each. Empty if there are none.
+fn prefills(steps: &WorkSteps) -> Vec<usize> {
     let usual = steps.all.iter().filter(|step| step.shape == StepShape::Usual).map(|step| step.nodes).max();
     let (Some(nodes), StepOrigin::Order) = (usual, steps.origin) else { return Vec::new() };
     let is_prefill = |step: &WorkStep| {
@@ -132,12 +158,14 @@ fn generation(steps: &WorkSteps) -> Vec<RankRegion> {
             && PREFILL_NODES.contains(&(step.nodes as f64 / nodes as f64))
             && step.duration_ps() as f64 >= LEAST_PREFILL * steps.median_ps as f64
     };
-    let prefills: Vec<usize> = (0..steps.all.len()).filter(|&at| is_prefill(&steps.all[at])).collect();
-    let end_of = |at: usize| prefills.get(at + 1).copied().unwrap_or(steps.all.len());
-    let decodes = |at: usize| &steps.all[prefills[at] + 1..end_of(at)];
-    if prefills.is_empty() || (0..prefills.len()).any(|at| decodes(at).len() < LEAST_DECODES) {
-        return Vec::new();
-    }
+    let found: Vec<usize> = (0..steps.all.len()).filter(|&at| is_prefill(&steps.all[at])).collect();
+    let ends = found.iter().skip(1).copied().chain([steps.all.len()]);
+    let decode = found.iter().zip(ends).all(|(at, end)| end - at > LEAST_DECODES);
+    if decode { found } else { Vec::new() }
+}
+
+/// The phases of these prefills.
+fn generation(steps: &WorkSteps, prefills: &[usize]) -> Vec<RankRegion> {
     let phase = |name: &str, span: Interval| RankRegion {
         kind: RegionKind::Phase,
         name: name.to_owned(),
@@ -145,10 +173,10 @@ fn generation(steps: &WorkSteps) -> Vec<RankRegion> {
         origin: StepOrigin::Order,
         step: None,
     };
-    let of = |at: usize| {
-        let decodes = decodes(at);
-        let whole = decodes[0].span.cover(decodes[decodes.len() - 1].span);
-        [phase("prefill", steps.all[prefills[at]].span), phase("decode", whole)]
+    let ends = prefills.iter().skip(1).copied().chain([steps.all.len()]);
+    let of = |(&at, end): (&usize, usize)| {
+        let decode = steps.all[at + 1].span.cover(steps.all[end - 1].span);
+        [phase("prefill", steps.all[at].span), phase("decode", decode)]
     };
-    (0..prefills.len()).flat_map(of).collect()
+    prefills.iter().zip(ends).flat_map(of).collect()
 }

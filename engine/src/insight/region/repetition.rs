@@ -83,7 +83,24 @@ impl RepeatingOrder {
         // The parts of repetitions at both ends are not followed.
         let covered = shorter.covered() + shorter.word.len();
         let covers = covered as f64 >= LEAST_PART * self.covered() as f64;
-        covers && (is_even || shorter.mean_difference() <= BETTER * self.mean_difference())
+        covers && (is_even || shorter.difference_within(self) <= BETTER * self.difference_within(self))
+    }
+
+    /// Mean difference in the repetitions of another order. The names between those are unlike for
+    /// both: what comes there now and then, such as a prefill, says nothing about its steps.
+    fn difference_within(&self, other: &Self) -> f64 {
+        let mut repeats = self.repeats.iter().peekable();
+        let mut unlike = 0.0;
+        for outer in &other.repeats {
+            let mut covered = 0;
+            while let Some(one) = repeats.next_if(|one| one.start < outer.end) {
+                let within = one.end.min(outer.end).saturating_sub(one.start.max(outer.start));
+                covered += within;
+                unlike += one.difference * within as f64;
+            }
+            unlike += (outer.end - outer.start - covered) as f64;
+        }
+        unlike / other.covered().max(1) as f64
     }
 }
 

@@ -40,6 +40,9 @@ pub enum StepShape {
     Cut,
     /// About as much work in another order, such as that of a first step.
     Unlike,
+    /// The prefill of a request to a model that generates text: it takes longer than the steps that
+    /// decode a token, and says nothing about them.
+    Prefill,
 }
 
 /// How steps are known.
@@ -90,9 +93,9 @@ impl WorkSteps {
         Self { origin, all, median_ps, steady_from }
     }
 
-    /// Steps that take much longer than the median one, without the warm-up.
+    /// Steps that take much longer than the median one, without the warm-up and prefills.
     pub fn slow(&self) -> impl Iterator<Item = &WorkStep> {
-        self.all.iter().filter(|step| step.pace == StepPace::Slow)
+        self.all.iter().filter(|step| step.pace == StepPace::Slow && step.shape != StepShape::Prefill)
     }
 }
 

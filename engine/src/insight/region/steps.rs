@@ -43,24 +43,29 @@ pub fn steps(
 ) -> Result<std::result::Result<WorkSteps, NoSteps>> {
     match steps_of_marks(work, marks) {
         Some(found) => Ok(Ok(found)),
-        None => steps_of_order(work, cancel),
+        None => steps_of_orders(work, &ProgramOrder::all(work), cancel),
     }
 }
 
-fn steps_of_order(work: &RankWork, cancel: Cancel<'_>) -> Result<std::result::Result<WorkSteps, NoSteps>> {
+/// The steps that the orders of a part of a rank's work show.
+pub(super) fn steps_of_orders(
+    work: &RankWork,
+    orders: &[ProgramOrder],
+    cancel: Cancel<'_>,
+) -> Result<std::result::Result<WorkSteps, NoSteps>> {
     let mut reason = NoSteps::NoKernels;
-    for order in ProgramOrder::all(work) {
+    for order in orders {
         let Some(found) = outermost(&order.names, cancel)? else {
             reason = NoSteps::NoRepetition;
             continue;
         };
-        let begin = begin(work, &order, &found);
+        let begin = begin(work, order, &found);
         if !begin.is_of_steps {
             reason = NoSteps::OnlyLayers;
             continue;
         }
-        match turned(&order, &found, begin.offset) {
-            Some(parts) => return Ok(Ok(made(work, &order, &parts))),
+        match turned(order, &found, begin.offset) {
+            Some(parts) => return Ok(Ok(made(work, order, &parts))),
             None => reason = NoSteps::NoRepetition,
         }
     }

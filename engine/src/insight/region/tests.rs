@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{NoSteps, StepPace, StepShape, WorkSteps, steps};
+use super::{NoSteps, RankRegions, RegionKind, StepPace, StepShape, WorkSteps, steps};
 use crate::exec::Cancel;
 use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{Identity, MachineSide, RankWork, Role, TrackId, WorkClass, WorkNode, WorkQueue};
@@ -219,4 +219,44 @@ fn one_track_tells_the_steps_if_others_run_beside_it() {
     stream.work.sort();
     let found = stream.found().unwrap();
     assert_eq!(found.all.iter().map(|step| step.span.start.0).collect::<Vec<_>>(), begins);
+}
+
+/// Requests to a model that generates text. A prefill has other matrix kernels than the steps that
+/// decode a token, and takes longer.
+fn generation(decodes: &[usize]) -> Stream {
+    let mut stream = Stream::default();
+    let mut step = |is_prefill: bool| {
+        let scale = if is_prefill { 9 } else { 1 };
+        let mut kernel = |name: u32| stream.kernel(0, name, scale * KERNEL_PS);
+        kernel(100);
+        for _ in 0..24 {
+            for name in 0..11 {
+                let is_matrix = [1, 3, 4, 7, 9].contains(&name);
+                kernel(if is_matrix && is_prefill { 50 + name } else { name });
+                if name == 3 && !is_prefill {
+                    kernel(30);
+                }
+            }
+        }
+        kernel(101);
+        kernel(102);
+        stream.pause(8 * KERNEL_PS);
+    };
+    for count in decodes {
+        step(true);
+        (0..*count).for_each(|_| step(false));
+    }
+    stream
+}
+
+#[test]
+fn requests_have_a_prefill_and_decode() {
+    for decodes in [&[21][..], &[21, 15, 22], &[15, 15, 15], &[9, 30]] {
+        let stream = generation(decodes);
+        let found = RankRegions::of(&stream.work, &[], Cancel::NEVER).unwrap();
+        let phases = found.all.iter().filter(|region| region.kind == RegionKind::Phase);
+        let names: Vec<&str> = phases.map(|region| region.name.as_str()).collect();
+        assert_eq!(names, ["prefill", "decode"].repeat(decodes.len()), "{decodes:?}");
+        assert_eq!(found.steps.unwrap().slow().count(), 0, "a prefill is no slow step");
+    }
 }
