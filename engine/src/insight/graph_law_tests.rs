@@ -63,7 +63,7 @@ fn has_order(points: usize, edges: &[(usize, usize)]) -> bool {
 
 fn time_ps(rank: &RankGraph, point: usize) -> i64 {
     let node = &rank.work.nodes[point / 2];
-    if point % 2 == 0 { node.start_ps } else { node.end_ps() }
+    if point.is_multiple_of(2) { node.start_ps } else { node.end_ps() }
 }
 
 fn check_edges(work: RankWork) -> std::result::Result<(), TestCaseError> {

@@ -39,5 +39,6 @@ impl LateRanks {
 }
 
 fn costly(of: &Judgement) -> impl Iterator<Item = &Finding> {
-    of.found().iter().filter(|one| one.saved_ps() > Some(0))
+    // The cost of all together is a line of its own.
+    of.found().iter().filter(|one| one.saved_ps() > Some(0) && one.place.ranks.is_empty())
 }

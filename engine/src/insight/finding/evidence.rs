@@ -57,6 +57,17 @@ pub(super) fn beginning(name: &str) -> String {
     }
 }
 
+/// Several ranks in a sentence: `ranks 1, 2 and 5`.
+#[must_use]
+pub(super) fn ranks_in_words(ranks: &[u32]) -> String {
+    let number = |ranks: &[u32]| ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    match ranks {
+        [] => String::new(),
+        [rank] => format!("rank {rank}"),
+        [before @ .., last] => format!("ranks {} and {last}", number(before)),
+    }
+}
+
 /// A share in percent.
 #[must_use]
 pub(super) fn percent(share: f64) -> String {
@@ -98,6 +109,8 @@ pub enum EvidenceMeasure {
     RecordedTime,
     /// Ranks that were not recorded.
     AbsentRanks,
+    /// The most that one of several causes costs alone, because they cover each other.
+    Alone,
 }
 
 impl EvidenceMeasure {
@@ -121,6 +134,7 @@ impl EvidenceMeasure {
             Self::RecordedCalls => "recorded_calls",
             Self::RecordedTime => "recorded_time",
             Self::AbsentRanks => "absent_ranks",
+            Self::Alone => "alone",
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::insight::RankGraph;
 pub struct Place {
     /// Number of the rank.
     pub rank: Option<u32>,
-    /// Numbers of several ranks, ascending: those of a link.
+    /// Numbers of several ranks, ascending: those of a link, or of a cause that they share.
     pub ranks: Vec<u32>,
     /// Name of the track.
     pub track: Option<String>,

@@ -7,12 +7,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, short_name};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, ranks_in_words, short_name};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MOST_ALONE};
 use crate::analysis::{Suspect, costs};
 use crate::base::{Result, upper_median};
 use crate::insight::Scenario;
@@ -89,7 +89,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         (0..of_ranks.len()).filter(|&at| of_ranks[at].sum_ps() > 0 || of_ranks[at].is_blamed).collect();
     late.sort_by_key(|&at| (std::cmp::Reverse(of_ranks[at].sum_ps()), at));
     let clearly_late_ps = clearly_late_ps(facts, &of_ranks);
-    let mut found = Vec::new();
+    let (mut found, mut named) = (Vec::new(), Vec::new());
     for at in late.into_iter().take(MOST_RANKS) {
         let saving = facts.saving(&Scenario::with_median_rank(facts.median_rank(), at))?;
         // A rank that is clearly later than most can cost nothing as long as another one is later.
@@ -105,9 +105,30 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
             );
             finding.evidence = evidence(facts, at, &of_ranks[at]);
             found.push(finding);
+            named.push(at);
         }
     }
+    found.extend(together(facts, &named, &found)?);
     Ok(Judgement::of(found, missing))
+}
+
+/// The late ranks together, if they cover each other: without one of them, the run waits for the
+/// next one. `found` has the findings about each.
+fn together(facts: &Facts<'_>, named: &[usize], found: &[Finding]) -> Result<Option<Finding>> {
+    let [first, _, ..] = found else { return Ok(None) };
+    let ranks = facts.numbers(named.iter().copied());
+    let saving = facts.saving_as_median(&ranks)?;
+    let saved_ps = || found.iter().filter_map(Finding::saved_ps);
+    let alone_ps = saved_ps().fold(0, i64::saturating_add);
+    if saving.middle_ps <= least_ps(facts) || alone_ps as f64 > saving.middle_ps as f64 * MOST_ALONE {
+        return Ok(None);
+    }
+    let place = Place { ranks, ..Place::of_rank(first.place.rank.unwrap_or_default()) };
+    let alone =
+        FindingEvidence::new(EvidenceMeasure::Alone, EvidenceValue::Time(saved_ps().max().unwrap_or(0)));
+    let mut of = facts.finding(RuleName::LateRank, place, Some(saving.not_negative()));
+    of.evidence = [alone].into_iter().chain(first.evidence.iter().cloned()).collect();
+    Ok(Some(of))
 }
 
 /// The lateness from which on a rank is named even if it costs nothing, in picoseconds. `None` if
@@ -338,6 +359,22 @@ fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<FindingEvidence>
 
 fn words(of: &Finding) -> String {
     let rank = of.place.rank.unwrap_or_default();
+    if of.measured(EvidenceMeasure::Alone).is_some() {
+        return format!(
+            "{} are late and cover each other, so that one alone costs at most {}; rank {rank}: {}",
+            ranks_in_words(&of.place.ranks),
+            of.words(EvidenceMeasure::Alone),
+            reasons(of)
+        );
+    }
+    let costs = match of.saving {
+        Some(saving) if saving.middle_ps > 0 => "",
+        _ => ", which costs nothing as long as others are later",
+    };
+    format!("rank {rank} is late{costs}: {}", reasons(of))
+}
+
+fn reasons(of: &Finding) -> String {
     let mut reasons = Vec::new();
     if let Some(longer) = of.measured(EvidenceMeasure::LongerTimes) {
         let name = short_name(longer.of.as_deref().unwrap_or_default());
@@ -366,9 +403,5 @@ fn words(of: &Finding) -> String {
     if reasons.is_empty() {
         reasons.push(format!("others waited {} for it, summed over them", of.words(EvidenceMeasure::Waited)));
     }
-    let costs = match of.saving {
-        Some(saving) if saving.middle_ps > 0 => "",
-        _ => ", which costs nothing as long as others are later",
-    };
-    format!("rank {rank} is late{costs}: {}", reasons.join("; "))
+    reasons.join("; ")
 }

@@ -19,6 +19,9 @@ use super::rule_name::RuleName;
 use super::verdict::{Finding, Judgement};
 use crate::base::Result;
 
+/// Causes cover each other if they cost at most this part of their cost together, one at a time.
+const MOST_ALONE: f64 = 0.6;
+
 /// A rule.
 #[derive(Debug, Clone, Copy)]
 pub struct FindingRule {

@@ -8,7 +8,8 @@ use crate::base::Covered;
 use crate::insight::RankGraph;
 use crate::model::WorkNode;
 
-/// The part of a rank is slow if it takes so many times as long as that of any other rank.
+/// The parts of some ranks, fewer than half of all, are slow if they take so many times as long as
+/// that of any other rank.
 const SLOW_PART: f64 = 1.5;
 
 /// The steps of a rank that moved its own part of an operation.
@@ -21,15 +22,18 @@ struct OwnPart {
     steps: Vec<u32>,
 }
 
-/// An operation that one rank made longer.
+/// An operation that a rank made longer.
 #[derive(Debug, Clone)]
 pub(super) struct SlowPart {
     /// Position of the operation in the report.
     pub(super) operation: u32,
     /// Time in which the rank moved its part, in picoseconds.
     pub(super) own_ps: i64,
-    /// Time by which this is longer than that of any other rank, in picoseconds.
+    /// Time by which this is longer than that of any rank that is not slow, in picoseconds.
     pub(super) longer_ps: i64,
+    /// Time by which it is longer than that of any other rank, in picoseconds: 0 if another one is
+    /// as slow.
+    pub(super) alone_ps: i64,
     /// Positions of the nodes of the rank's part.
     pub(super) steps: Vec<u32>,
 }
@@ -46,17 +50,28 @@ pub(super) fn slow_parts(facts: &Facts<'_>) -> Vec<(u32, Vec<SlowPart>)> {
     for (operation, parts) in (0_u32..).zip(&mut of_operations) {
         parts.sort_by_key(|part| std::cmp::Reverse(part.own_ps));
         parts.iter().for_each(|part| *known.entry(part.rank).or_default() += 1);
-        let [slowest, next, ..] = parts.as_mut_slice() else { continue };
-        if slowest.own_ps as f64 >= SLOW_PART * next.own_ps as f64 {
-            let (own_ps, steps) = (slowest.own_ps, std::mem::take(&mut slowest.steps));
-            let longer_ps = own_ps.saturating_sub(next.own_ps);
-            slow.entry(slowest.rank).or_default().push(SlowPart { operation, own_ps, longer_ps, steps });
+        let Some(count) = slow_count(parts) else { continue };
+        let (next_ps, sound_ps) = (parts[1].own_ps, parts[count].own_ps);
+        for (place, part) in parts[..count].iter_mut().enumerate() {
+            let alone_ps = if place == 0 { part.own_ps.saturating_sub(next_ps) } else { 0 };
+            let longer_ps = part.own_ps.saturating_sub(sound_ps);
+            let steps = std::mem::take(&mut part.steps);
+            let slow = slow.entry(part.rank).or_default();
+            slow.push(SlowPart { operation, own_ps: part.own_ps, longer_ps, alone_ps, steps });
         }
     }
     let mut slow: Vec<(u32, Vec<SlowPart>)> =
         slow.into_iter().filter(|(rank, of)| of.len() * 2 > known[rank]).collect();
     slow.sort_by_key(|(rank, _)| *rank);
     slow
+}
+
+/// Number of slow parts, of parts that descend. `None` if none is.
+fn slow_count(parts: &[OwnPart]) -> Option<usize> {
+    let most = (parts.len().saturating_sub(1) / 2).max(1);
+    let pairs = parts.windows(2).take(most).enumerate();
+    let slow = pairs.filter(|(_, pair)| pair[0].own_ps as f64 >= SLOW_PART * pair[1].own_ps as f64);
+    slow.map(|(at, _)| at + 1).next_back()
 }
 
 /// Adds the parts of a rank. Operations that run at the same time are left out: nobody knows whose

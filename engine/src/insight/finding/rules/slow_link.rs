@@ -7,13 +7,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, ranks_in_words};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
 use super::own_transfer::{SlowPart, slow_parts};
+use super::{FindingRule, MOST_ALONE};
 use crate::analysis::{Cost, LinkReport, Suspect, UsualTransfer, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
@@ -50,35 +50,61 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
             ));
         }
     }
-    for (rank, slow) in
-        slow_parts(facts).into_iter().filter(|(_, slow)| slow.len() as u64 >= LEAST_OPERATIONS)
-    {
-        let saving = facts.saving(&without(facts, rank, &slow))?;
-        if saving.middle_ps > facts.part_ps(LEAST_SAVING) {
-            let place = place_of_part(facts, rank, &slow);
-            found.push(part_finding(&slow, facts.finding(RuleName::SlowLink, place, Some(saving))));
-        }
-    }
+    found.extend(slow_ranks(facts)?);
     Ok(Judgement::of(found, missing))
 }
 
-/// The run in which a rank takes as long for its part as the slowest of the others. The operations
-/// are shorter by as much.
-fn without(facts: &Facts<'_>, rank: u32, slow: &[SlowPart]) -> Scenario {
-    let usual = |part: &SlowPart| {
-        let transfer_ps = facts.report.operations[part.operation as usize].transfer_ps();
-        (part.operation, transfer_ps.saturating_sub(part.longer_ps).max(0))
-    };
-    let nodes = &facts.graph.ranks[rank as usize].work.nodes;
-    let mut changes = vec![NodeChange::default(); nodes.len()];
-    for part in slow {
-        let shorter = part.longer_ps as f64 / part.own_ps.max(1) as f64;
-        for &step in &part.steps {
-            let by_ps = (nodes[step as usize].duration_ps as f64 * shorter) as i64;
-            changes[step as usize].duration_ps = -by_ps;
+/// The ranks whose own part of their operations is slow: each alone, and all together if they cover
+/// each other.
+fn slow_ranks(facts: &Facts<'_>) -> Result<Vec<Finding>> {
+    let mut slow = slow_parts(facts);
+    slow.retain(|(_, parts)| parts.len() as u64 >= LEAST_OPERATIONS);
+    let (mut found, mut alone_ps, mut most_alone_ps) = (Vec::new(), 0_i64, 0_i64);
+    for of in &slow {
+        let saving = facts.saving(&without(facts, std::slice::from_ref(of), |part| part.alone_ps))?;
+        alone_ps = alone_ps.saturating_add(saving.middle_ps.max(0));
+        most_alone_ps = most_alone_ps.max(saving.middle_ps);
+        if saving.middle_ps > facts.part_ps(LEAST_SAVING) {
+            let place = place_of_part(facts, of.0, &of.1);
+            found.push(part_finding(&of.1, facts.finding(RuleName::SlowLink, place, Some(saving))));
         }
     }
-    Scenario::with_most_transfers(slow.iter().map(usual).collect()).and_changes(rank as usize, changes)
+    let [(first, parts), _, ..] = slow.as_slice() else { return Ok(found) };
+    let saving = facts.saving(&without(facts, &slow, |part| part.longer_ps))?;
+    let covers = alone_ps as f64 <= saving.middle_ps as f64 * MOST_ALONE;
+    if covers && saving.middle_ps > facts.part_ps(LEAST_SAVING) {
+        let ranks = facts.numbers(slow.iter().map(|(rank, _)| *rank as usize));
+        let place = Place { ranks, ..place_of_part(facts, *first, parts) };
+        let mut both = part_finding(parts, facts.finding(RuleName::SlowLink, place, Some(saving)));
+        both.evidence
+            .push(FindingEvidence::new(EvidenceMeasure::Alone, EvidenceValue::Time(most_alone_ps.max(0))));
+        found.push(both);
+    }
+    Ok(found)
+}
+
+/// The run in which these ranks, by their positions, take less time for their parts: each part by
+/// `shorter_ps`. An operation is shorter by as much as the slowest of its parts.
+fn without(facts: &Facts<'_>, slow: &[(u32, Vec<SlowPart>)], shorter_ps: fn(&SlowPart) -> i64) -> Scenario {
+    let mut most_ps: FxHashMap<u32, i64> = FxHashMap::default();
+    for part in slow.iter().flat_map(|(_, parts)| parts) {
+        let transfer_ps = facts.report.operations[part.operation as usize].transfer_ps();
+        let usual_ps = transfer_ps.saturating_sub(shorter_ps(part)).max(0);
+        most_ps.entry(part.operation).and_modify(|ps| *ps = usual_ps.min(*ps)).or_insert(usual_ps);
+    }
+    let scenario = Scenario::with_most_transfers(most_ps);
+    slow.iter().fold(scenario, |scenario, (rank, parts)| {
+        let nodes = &facts.graph.ranks[*rank as usize].work.nodes;
+        let mut changes = vec![NodeChange::default(); nodes.len()];
+        for part in parts {
+            let shorter = shorter_ps(part) as f64 / part.own_ps.max(1) as f64;
+            for &step in &part.steps {
+                let by_ps = (nodes[step as usize].duration_ps as f64 * shorter) as i64;
+                changes[step as usize].duration_ps = -by_ps;
+            }
+        }
+        scenario.and_changes(*rank as usize, changes)
+    })
 }
 
 /// The place of a rank's slow part: its slowest operation.
@@ -147,6 +173,16 @@ fn finding(facts: &Facts<'_>, link: &LinkReport, of: Finding) -> Finding {
 }
 
 fn words(of: &Finding) -> String {
+    if of.measured(EvidenceMeasure::Alone).is_some() {
+        return format!(
+            "the links of {} are slow and cover each other, so that one alone costs at most {}: their own parts of {} \
+             operations take {} longer each than those of the other ranks",
+            ranks_in_words(&of.place.ranks),
+            of.words(EvidenceMeasure::Alone),
+            of.words(EvidenceMeasure::Count),
+            of.words(EvidenceMeasure::LongerBy)
+        );
+    }
     if let (Some(rank), true) = (of.place.rank, of.place.ranks.is_empty()) {
         return format!(
             "the link of rank {rank} is slow: its own part of {} operations takes {} longer each than that of any \

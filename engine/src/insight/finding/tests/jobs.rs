@@ -128,6 +128,32 @@ fn a_late_rank_behind_a_later_one_is_named_and_costs_nothing() {
     let of = job(&[Cause::SlowRank(5, 0.4), Cause::SlowRank(6, 0.2)]);
     let Judgement::Found(found) = of.verdict(RuleName::LateRank) else { panic!("nothing found") };
     let places: Vec<Option<u32>> = found.iter().map(|one| one.place.rank).collect();
-    assert_eq!(places, [Some(5), Some(6)]);
-    assert!(found[1].text().contains("costs nothing as long as others are later"), "{}", found[1].text());
+    assert_eq!(places, [Some(5), Some(5), Some(6)]);
+    assert!(found[2].text().contains("costs nothing as long as others are later"), "{}", found[2].text());
+}
+
+/// Without one of two ranks that are equally late, the run waits for the other one.
+#[test]
+fn ranks_that_cover_each_other_are_late_together() {
+    let causes = [Cause::SlowRank(5, 0.2), Cause::SlowRank(6, 0.2)];
+    let of = job(&causes);
+    let Judgement::Found(found) = of.verdict(RuleName::LateRank) else { panic!("nothing found") };
+    let both = found.iter().find(|one| !one.place.ranks.is_empty()).unwrap();
+    let (saving, cost_ps) = (both.saving.unwrap(), cost_ps(&causes));
+    assert_eq!(both.place.ranks, [5, 6]);
+    assert!((saving.middle_ps - cost_ps).abs() * 10 <= cost_ps, "{saving:?} {cost_ps}");
+    assert!(both.text().starts_with("ranks 5 and 6 are late and cover each other"), "{}", both.text());
+    assert!(job(&causes[..1]).found(RuleName::LateRank).place.ranks.is_empty());
+}
+
+#[test]
+fn links_that_cover_each_other_are_slow_together() {
+    let causes = [Cause::SlowPart(3, 4), Cause::SlowPart(6, 4)];
+    let of = job(&causes);
+    let Judgement::Found(found) = of.verdict(RuleName::SlowLink) else { panic!("nothing found") };
+    let [both] = found.as_slice() else { panic!("{found:?}") };
+    let (saving, cost_ps) = (both.saving.unwrap(), cost_ps(&causes));
+    assert_eq!(both.place.ranks, [3, 6]);
+    assert!((saving.middle_ps - cost_ps).abs() * 10 <= cost_ps, "{saving:?} {cost_ps}");
+    assert!(both.text().starts_with("the links of ranks 3 and 6 are slow"), "{}", both.text());
 }

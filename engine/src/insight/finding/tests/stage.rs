@@ -187,13 +187,18 @@ impl Simulation<'_> {
             Cause::SlowNetwork(times) => Some(*times),
             _ => None,
         });
-        let slow_part = self.causes.iter().find_map(|cause| match *cause {
-            Cause::SlowPart(rank, times) => Some((rank, times)),
-            _ => None,
-        });
+        let slow_parts: Vec<(usize, i64)> = self
+            .causes
+            .iter()
+            .filter_map(|cause| match *cause {
+                Cause::SlowPart(rank, times) => Some((rank, times)),
+                _ => None,
+            })
+            .collect();
         let usual_ps = self.about(TRANSFER_PS * times * network.unwrap_or(1));
         let of_rank = |rank: usize| {
-            slow_part.map(|(slow, times)| if slow == rank { usual_ps * times } else { usual_ps })
+            let of_rank = slow_parts.iter().find(|(slow, _)| *slow == rank);
+            (!slow_parts.is_empty()).then(|| usual_ps * of_rank.map_or(1, |(_, times)| *times))
         };
         let transfer_ps = ranks.iter().filter_map(|rank| of_rank(*rank)).max().unwrap_or(usual_ps);
         let starts: Vec<i64> = ranks.iter().map(|rank| self.now_ps[*rank] + US).collect();
