@@ -1,7 +1,7 @@
 //! Regions as JSON: the rows and the steps of the answers of the command line and of the API.
 
 use nprof_engine::insight::finding::Place;
-use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkStep, WorkSteps};
+use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkSteps};
 use nprof_engine::wire::notes::{NotedRegion, Notes};
 use nprof_engine::wire::page_link::place_in_page;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ fn row(rank: u32, region: &RankRegion, steps: Option<&WorkSteps>) -> Value {
         row["kernels"] = json!(step.nodes);
         row["pace"] = json!(pace_name(step.pace));
         row["shape"] = json!(shape_name(step.shape));
-        row["is_outlier"] = json!(is_outlier(step));
+        row["is_outlier"] = json!(step.is_outlier());
         row["mark_start_ps"] = json!(step.mark.map(|span| span.start.0));
         row["mark_end_ps"] = json!(step.mark.map(|span| span.end.0));
     }
@@ -94,9 +94,4 @@ pub fn shape_name(shape: StepShape) -> &'static str {
         StepShape::Unlike => "unlike",
         StepShape::Prefill => "prefill",
     }
-}
-
-/// Whether a step takes much longer or shorter than the others, although it has the same to do.
-fn is_outlier(step: &WorkStep) -> bool {
-    matches!(step.pace, StepPace::Slow | StepPace::Fast) && step.shape != StepShape::Prefill
 }

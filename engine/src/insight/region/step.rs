@@ -29,6 +29,12 @@ impl WorkStep {
     pub fn duration_ps(&self) -> i64 {
         self.span.end.0.saturating_sub(self.span.start.0)
     }
+
+    /// Whether it takes much longer or shorter than the others, although it has the same to do.
+    #[must_use]
+    pub fn is_outlier(&self) -> bool {
+        matches!(self.pace, StepPace::Slow | StepPace::Fast) && self.shape != StepShape::Prefill
+    }
 }
 
 /// The work of a step beside that of the other steps.
@@ -95,7 +101,7 @@ impl WorkSteps {
 
     /// Steps that take much longer than the median one, without the warm-up and prefills.
     pub fn slow(&self) -> impl Iterator<Item = &WorkStep> {
-        self.all.iter().filter(|step| step.pace == StepPace::Slow && step.shape != StepShape::Prefill)
+        self.all.iter().filter(|step| step.pace == StepPace::Slow && step.is_outlier())
     }
 }
 

@@ -89,7 +89,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         (0..of_ranks.len()).filter(|&at| of_ranks[at].sum_ps() > 0 || of_ranks[at].is_blamed).collect();
     late.sort_by_key(|&at| (std::cmp::Reverse(of_ranks[at].sum_ps()), at));
     let clearly_late_ps = clearly_late_ps(facts, &of_ranks);
-    let (mut found, mut named) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     for at in late.into_iter().take(MOST_RANKS) {
         let saving = facts.saving(&Scenario::with_median_rank(facts.median_rank(), at))?;
         // A rank that is clearly later than most can cost nothing as long as another one is later.
@@ -105,18 +105,18 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
             );
             finding.evidence = evidence(facts, at, &of_ranks[at]);
             found.push(finding);
-            named.push(at);
         }
     }
-    found.extend(together(facts, &named, &found)?);
+    found.extend(together(facts, &found)?);
     Ok(Judgement::of(found, missing))
 }
 
 /// The late ranks together, if they cover each other: without one of them, the run waits for the
 /// next one. `found` has the findings about each.
-fn together(facts: &Facts<'_>, named: &[usize], found: &[Finding]) -> Result<Option<Finding>> {
+fn together(facts: &Facts<'_>, found: &[Finding]) -> Result<Option<Finding>> {
     let [first, _, ..] = found else { return Ok(None) };
-    let ranks = facts.numbers(named.iter().copied());
+    let mut ranks: Vec<u32> = found.iter().filter_map(|one| one.place.rank).collect();
+    ranks.sort_unstable();
     let saving = facts.saving_as_median(&ranks)?;
     let saved_ps = || found.iter().filter_map(Finding::saved_ps);
     let alone_ps = saved_ps().fold(0, i64::saturating_add);
