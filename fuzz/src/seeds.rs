@@ -29,7 +29,7 @@ use nprof_engine::model::Sink;
 use nprof_engine::query::row_times;
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
-use nprof_engine::spill::{MemoryScratch, Space};
+use nprof_engine::spill::{MemoryScratch, NoShelf, Space};
 use nprof_engine::tile::{Level, TileId};
 use nprof_engine::wire::answer;
 use nprof_engine::wire::bundle::{Bundle, BundledRank, BundledWaits};
@@ -306,7 +306,7 @@ fn graph() -> Result<GraphOverlay> {
     builder.add(RankInput { rank: 3, calls, given: None, stated_ps: 0 });
     let job = builder.finish(cancel)?;
     let report = report(&job, matched(&job, cancel)?, cancel)?;
-    let graph = JobGraph::new(&job, &report, vec![work(&segment, cancel)?], Work::IN_PLACE)?;
+    let graph = JobGraph::new(&job, &report, vec![work(&segment, cancel)?], &NoShelf, Work::IN_PLACE)?;
     let times = |rows: &[u32]| row_times(&segment, rows, cancel);
     let rank = RankOverlay::of(&graph.ranks[0], work(&segment, cancel)?, &ClockFit::default(), times)?;
     Ok(GraphOverlay::of(&graph, vec![rank]))

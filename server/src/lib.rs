@@ -18,6 +18,7 @@ pub mod child_end;
 pub mod cli;
 pub mod end_signals;
 pub mod export;
+pub(crate) mod file_map;
 pub mod http;
 pub mod ingest;
 pub mod jobs;

@@ -93,7 +93,7 @@ fn the_time_waited_is_the_stated_one() {
             work.edges.iter().filter(|edge| edge.at == NodePoint::Start && edge.since_ps.is_some());
         for edge in measured.filter(|edge| edge.since_ps < Some(edge.met_ps)) {
             let stated_ps = stated_ps(&segment, work.nodes[edge.node as usize].row);
-            let found_ps = counted_ps(edge);
+            let found_ps = counted_ps(&edge);
             assert!((found_ps - stated_ps as f64).abs() <= 1.0, "{}: {edge:?} {stated_ps}", path.display());
             assert!(work.nodes[edge.node as usize].start_ps >= edge.met_ps, "{edge:?}");
             (sum_ps, stated_sum_ps, waits) = (sum_ps + found_ps, stated_sum_ps + stated_ps, waits + 1);

@@ -1,7 +1,6 @@
 //! Edges of the dependency graph, one for each piece of work: the last of what it waited for.
 
-use super::graph::{ClassFacts, LEAST_UNDER_PS, RankGraph};
-use crate::model::rank_work::NO_LAUNCH;
+use super::graph::{ClassFacts, LEAST_UNDER_PS, PointOrder, RankGraph};
 use crate::model::stated_edge::NOBODY;
 use crate::model::{EdgeReason, MachineSide, NodePoint, StatedEdge, WorkNode};
 
@@ -78,26 +77,24 @@ impl RankEdges {
             started: vec![None; rank.work.queues.len()],
             last: None,
             last_call: None,
-            host: Vec::with_capacity(rank.host.len()),
+            calls: 0,
             found: Self {
                 starts: Vec::with_capacity(rank.work.nodes.len()),
                 gaps_ps: Vec::new(),
                 ends: Vec::new(),
             },
         };
-        let nodes = &rank.work.nodes;
-        let mut ends = rank.ends.iter().copied().peekable();
-        for (at, node) in (0_u32..).zip(nodes) {
-            while let Some(end) =
-                ends.next_if(|end| *end < at && nodes[*end as usize].end_ps() <= node.start_ps)
-            {
-                sweep.end(end);
+        let nodes = &rank.work.nodes[..];
+        for (at, point) in PointOrder::new(nodes, &rank.ends) {
+            if point == NodePoint::End {
+                sweep.end(at);
+                continue;
             }
+            let node = &nodes[at as usize];
             let edge = sweep.edge(at, node);
             sweep.found.starts.push(edge);
             sweep.started[rank.classes[node.class as usize].queue as usize] = Some(at);
         }
-        ends.for_each(|end| sweep.end(end));
         sweep.found.ends.sort_unstable_by_key(|(node, _)| *node);
         sweep.found
     }
@@ -127,8 +124,8 @@ struct EdgeSweep<'g> {
     last: Option<u32>,
     /// The call of the host that ended last.
     last_call: Option<u32>,
-    /// Nodes of the host so far.
-    host: Vec<u32>,
+    /// Number of calls of the host so far.
+    calls: usize,
     found: RankEdges,
 }
 
@@ -158,9 +155,9 @@ impl EdgeSweep<'_> {
     }
 
     /// The last of what a call of the host waited for, as in the replay.
-    fn edge_of_call(&mut self, at: u32, own: Option<u32>) -> Option<GraphEdge> {
-        let call = self.rank.host[self.host.len()];
-        self.host.push(at);
+    fn edge_of_call(&mut self, own: Option<u32>) -> Option<GraphEdge> {
+        let call = self.rank.host_call(self.calls);
+        self.calls += 1;
         self.found.gaps_ps.push(0);
         let thread = |from: u32| GraphEdge { from, kind: EdgeKind::Thread, free_ps: self.end_ps(from) };
         let own_free_ps = own.map_or(i64::MIN, |own| self.end_ps(own).saturating_add(call.busy_ps));
@@ -176,17 +173,16 @@ impl EdgeSweep<'_> {
         let class = self.rank.classes[node.class as usize];
         let own = self.ended[class.queue as usize];
         if class.side == MachineSide::Host {
-            return self.edge_of_call(at, own);
+            return self.edge_of_call(own);
         }
         let ended = |from: u32, kind| GraphEdge { from, kind, free_ps: self.end_ps(from) };
         let others = self.rank.awaited(&class).filter(|(queue, _)| *queue != class.queue);
         let others = others.filter_map(|(queue, _)| self.ended[queue as usize]);
         let last = others.max_by_key(|from| self.end_ps(*from));
-        let launch = self.rank.launches[at as usize];
         // A launch that came long before its work held it back as little as any before it.
-        let has_launch = launch != NO_LAUNCH && !self.rank.host[launch as usize].is_ahead;
-        let launch = has_launch.then(|| {
-            let from = self.host[launch as usize];
+        let launch = self.rank.launch(at).filter(|call| !self.rank.host_call(*call).is_ahead);
+        let launch = launch.map(|call| {
+            let from = self.rank.work.host[call].node();
             let latency_ps = self.rank.latencies_ps[class.queue as usize];
             let free_ps = self.rank.work.nodes[from as usize].start_ps.saturating_add(latency_ps);
             GraphEdge { from, kind: EdgeKind::Launch, free_ps }
@@ -215,7 +211,7 @@ impl EdgeSweep<'_> {
         let until_ps = if point == NodePoint::Start { of.start_ps } else { of.end_ps() };
         let known = self.rank.stated.to(at, point).filter(|edge| edge.from != NOBODY);
         known.map(move |edge| {
-            let free_ps = free_ps(edge, &nodes[edge.from as usize]).min(until_ps);
+            let free_ps = free_ps(&edge, &nodes[edge.from as usize]).min(until_ps);
             GraphEdge { from: edge.from, kind: EdgeKind::of(edge.reason), free_ps }
         })
     }

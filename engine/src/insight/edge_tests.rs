@@ -28,7 +28,7 @@ pub(super) fn work_with(slices: &[Drawn], edges: &[StatedEdge]) -> RankWork {
     let mut work = work_of(slices);
     work.is_stated = vec![true; work.queues.len()];
     work.semaphores = vec![WorkSemaphore { number: 5, name: "S[5]".to_owned() }];
-    work.edges = edges.to_vec();
+    work.edges = edges.iter().copied().collect();
     work.sort();
     work
 }
@@ -186,7 +186,7 @@ proptest! {
     fn any_edges_leave_an_unchanged_run_as_it_was((slices, edges) in any_edges(), is_stated in any::<bool>()) {
         let mut of = work_of(&slices);
         of.is_stated = vec![is_stated; of.queues.len()];
-        of.edges = edges;
+        of.edges = edges.into_iter().collect();
         of.sort();
         let of = job_of_works(vec![of]);
         let found = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap();

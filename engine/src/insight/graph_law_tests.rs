@@ -88,9 +88,8 @@ fn window_of(work: &RankWork, from_ps: i64, to_ps: i64) -> RankWork {
     let place = |node: u32| places.get(node as usize).copied().unwrap_or(NOBODY);
     let mut of = work.clone();
     of.nodes = (0..is_within.len()).filter(|at| is_within[*at]).map(|at| work.nodes[at]).collect();
-    of.edges = work.edges.iter().filter(|edge| place(edge.node) != NOBODY).copied().collect();
-    let move_edge = |edge: &mut StatedEdge| (edge.node, edge.from) = (place(edge.node), place(edge.from));
-    of.edges.iter_mut().for_each(move_edge);
+    of.edges = work.edges.iter().filter(|edge| place(edge.node) != NOBODY).collect();
+    of.edges.change(|edge| StatedEdge { node: place(edge.node), from: place(edge.from), ..edge });
     of.edges.retain(|edge| edge.from != NOBODY);
     of
 }

@@ -37,7 +37,7 @@ pub use bracket::Bracket;
 pub use edit::{Edit, EditError};
 pub use editable_work::subjects_of;
 pub use graph::{GraphOverlay, JobGraph, RankGraph, RankOverlay, TimesOfRows};
-pub use prediction::{Prediction, Predictions};
+pub use prediction::{Prediction, Predictions, predict};
 pub use replay::{Replayed, replay};
 pub use scenario::Scenario;
 pub use sweep::{SweptEdit, sweep};

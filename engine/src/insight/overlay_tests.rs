@@ -29,14 +29,16 @@ fn both(works: Vec<RankWork>, clock: &ClockFit) -> (JobGraph, GraphOverlay) {
 }
 
 /// The facts that the replay reads of a rank.
-type Parts<'g> = (&'g [WorkNode], Vec<StatedEdge>, &'g [MeetingCall], &'g [u32], &'g [u32], &'g [i64]);
+type Parts<'g> =
+    (&'g [WorkNode], Vec<StatedEdge>, &'g [MeetingCall], &'g [u32], Vec<Option<usize>>, &'g [i64]);
 
 fn parts(rank: &RankGraph) -> Parts<'_> {
     let nodes = 0..u32::try_from(rank.work.nodes.len()).unwrap();
     let points = [crate::model::NodePoint::Start, crate::model::NodePoint::End];
-    let edges = nodes.flat_map(|node| points.map(|at| (node, at)));
-    let edges = edges.flat_map(|(node, at)| rank.stated.to(node, at).copied().collect::<Vec<_>>());
-    (&rank.work.nodes, edges.collect(), &rank.calls, &rank.ends, &rank.launches, &rank.latencies_ps)
+    let edges = nodes.clone().flat_map(|node| points.map(|at| (node, at)));
+    let edges = edges.flat_map(|(node, at)| rank.stated.to(node, at).collect::<Vec<_>>());
+    let launches = nodes.map(|node| rank.launch(node)).collect();
+    (&rank.work.nodes, edges.collect(), &rank.calls, &rank.ends, launches, &rank.latencies_ps)
 }
 
 fn check(works: Vec<RankWork>, clock: &ClockFit) {
@@ -44,7 +46,7 @@ fn check(works: Vec<RankWork>, clock: &ClockFit) {
     let read = overlay.graph(&row_times, Work::IN_PLACE).unwrap();
     for (rank, of) in graph.ranks.iter().zip(&read.ranks) {
         assert_eq!(parts(rank), parts(of));
-        assert_eq!(rank.work.host_busy_ps, of.work.host_busy_ps);
+        assert_eq!(rank.work.host, of.work.host);
     }
     for edits in [&[][..], &["transfer:all-reduce=0.5"], &["rank:0=0.5"]] {
         assert_eq!(predicted(&graph, edits), predicted(&read, edits), "{edits:?}");

@@ -5,7 +5,7 @@ use super::graph::JobGraph;
 use super::replay::{Replayed, replay};
 use super::scenario::Scenario;
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::{Cancel, Work};
 
 /// Part of the recorded time by which the clocks of several ranks and their aligning move it.
 const OF_CLOCKS: f64 = 1e-3;
@@ -48,6 +48,13 @@ pub struct Predictions<'g> {
     unchanged_ps: i64,
 }
 
+/// Predicts a job under changes: the unchanged run is replayed at the same time.
+pub fn predict(graph: &JobGraph, scenario: &Scenario, work: Work<'_>) -> Result<Prediction> {
+    let unchanged = Scenario::unchanged();
+    let replays = work.gather(2, |at| replay(graph, [&unchanged, scenario][at], work.cancel))?;
+    Ok(Predictions::known(graph, replays[0].middle_ps).of_replay(scenario, replays[1]))
+}
+
 impl<'g> Predictions<'g> {
     /// Replays the unchanged run.
     pub fn of(graph: &'g JobGraph, cancel: Cancel<'_>) -> Result<Self> {
@@ -72,8 +79,11 @@ impl<'g> Predictions<'g> {
     /// do not know: the clocks, the fixed part of transfers, and the work of ranks while they were
     /// not recorded.
     pub fn under(&self, scenario: &Scenario, cancel: Cancel<'_>) -> Result<Prediction> {
+        Ok(self.of_replay(scenario, replay(self.graph, scenario, cancel)?))
+    }
+
+    fn of_replay(&self, scenario: &Scenario, of: Replayed) -> Prediction {
         let Self { graph, unchanged_ps } = *self;
-        let of = replay(graph, scenario, cancel)?;
         let Replayed { recorded_ps, loose_ps, middle_ps, strict_ps, cuts } = of;
         let bracket = Bracket::around(loose_ps, middle_ps, strict_ps);
         let changed_ps = recorded_ps.abs_diff(middle_ps) as f64;
@@ -87,6 +97,6 @@ impl<'g> Predictions<'g> {
                 + graph.unrecorded_ps as f64 * OF_UNRECORDED * scenario.largest_change().min(1.0)
         };
         let predicted = bracket.widened(error_ps.round() as i64);
-        Ok(Prediction { recorded_ps, unchanged_ps, predicted, cuts })
+        Prediction { recorded_ps, unchanged_ps, predicted, cuts }
     }
 }

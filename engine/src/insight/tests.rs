@@ -11,8 +11,9 @@ use super::{Edit, Prediction, Predictions, Replayed, Scenario, replay};
 use crate::exec::{Cancel, Work};
 use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
-    Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
+    HostWork, Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
 };
+use crate::spill::shelf::tests::MemoryShelf;
 
 pub(super) const US: i64 = 1_000_000;
 
@@ -49,17 +50,14 @@ pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
             duration_ps: (end - start) * US,
             class: u32::try_from(class).unwrap(),
             row,
-            launch: if side == MachineSide::Device {
-                std::mem::replace(&mut launch, NO_LAUNCH)
-            } else {
-                NO_LAUNCH
-            },
         };
+        work.nodes.make_mut().push(node);
         if side == MachineSide::Host {
             launch = row;
-            work.host_busy_ps.push((row, 0));
+            work.host.make_mut().push(HostWork::new(row, 0));
+        } else if launch != NO_LAUNCH {
+            work.set_launch(row, std::mem::replace(&mut launch, NO_LAUNCH));
         }
-        work.nodes.push(node);
     }
     work.sort();
     work
@@ -89,7 +87,11 @@ pub(super) fn job_of_works(works: Vec<RankWork>) -> JobGraph {
     };
     let meetings = (0..most).map(meeting).collect();
     let numbers = (0..).take(works.len()).collect();
-    JobGraph { ranks: ranks(numbers, works, calls, Work::IN_PLACE).unwrap(), meetings, ..JobGraph::default() }
+    JobGraph {
+        ranks: ranks(numbers, works, calls, &MemoryShelf { is_aligned: true }, Work::IN_PLACE).unwrap(),
+        meetings,
+        ..JobGraph::default()
+    }
 }
 
 pub(super) fn predicted(of: &JobGraph, edits: &[&str]) -> Prediction {
@@ -373,7 +375,7 @@ fn brute_force(of: &JobGraph) -> i64 {
     // For each piece of work its start and end in the new run, and in the unchanged one. Launches
     // that are ahead of their device have none until their thread has a known time.
     let mut times: Vec<Option<[(i64, i64); 2]>> = Vec::new();
-    let mut calls = rank.host.iter();
+    let mut calls = (0..rank.work.host.len()).map(|call| rank.host_call(call));
     let mut was_ahead = false;
     for at in 0..nodes.len() {
         let node = &nodes[at];
@@ -393,9 +395,9 @@ fn brute_force(of: &JobGraph) -> i64 {
         let awaited: Vec<usize> = (0..at).filter(has_ended).filter(is_awaited).chain(last).collect();
         let mut after =
             [0, 1].map(|run| awaited.iter().filter_map(|other| Some(times[*other]?[run].1)).max());
-        if node.launch != NO_LAUNCH {
+        if let Some(launch) = rank.work.launch(u32::try_from(at).unwrap()) {
             let latency_ps = rank.latencies_ps[own.queue as usize];
-            let launched = [0, 1].map(|run| Some(times[node.launch as usize]?[run].0 + latency_ps));
+            let launched = [0, 1].map(|run| Some(times[launch as usize]?[run].0 + latency_ps));
             after = [0, 1].map(|run| after[run].max(launched[run]));
         }
         let start = match (after, call) {

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call_columns::first_row;
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
+use crate::model::rank_work::NO_LAYER;
 use crate::model::{
     MachineSide, NameId, RankWork, Role, SliceForm, TableId, TrackId, WorkClass, WorkNode, WorkQueue, is_wait,
 };
@@ -91,16 +91,8 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
         let queue = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
         let class = WorkClass { queue, name: slice.name, layer: slice.layer };
         let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
-        push(
-            &mut work.nodes,
-            WorkNode {
-                start_ps: slice.start_ps,
-                duration_ps: slice.end_ps.saturating_sub(slice.start_ps),
-                class,
-                row: slice.row,
-                launch: NO_LAUNCH,
-            },
-        )
+        let duration_ps = slice.end_ps.saturating_sub(slice.start_ps);
+        push(work.nodes.make_mut(), WorkNode { start_ps: slice.start_ps, duration_ps, class, row: slice.row })
     }
 
     /// The work, in order and with its names.

@@ -3,6 +3,7 @@
 
 pub mod collective;
 pub mod compute_load;
+pub mod edge_list;
 pub mod field;
 pub mod flow;
 pub mod names;
@@ -27,6 +28,7 @@ pub use collective::{
     CallList, CollectiveKind, Communicator, Membership, RankCalls, Signature, TimedBy, WaitingRanks,
 };
 pub use compute_load::ComputeLoad;
+pub use edge_list::{EdgeCode, EdgeList, EdgeSlice};
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
 pub use flow::{Bind, FlowPhase, FlowPoint};
 pub(crate) use names::hash_of;
@@ -34,7 +36,7 @@ pub use names::{NameId, Names};
 pub use power_counter::PowerCounter;
 pub use rank::RankInfo;
 pub use rank_marks::{MarkKind, WorkMark};
-pub use rank_work::{RankWork, WorkClass, WorkNode, WorkQueue, WorkSemaphore};
+pub use rank_work::{HostWork, RankWork, WorkClass, WorkNode, WorkQueue, WorkSemaphore};
 pub use role::{EngineKind, Identity, MachineSide, Role};
 pub use schedule::{Schedule, ScheduledSlice};
 pub use side_tables::{SideTables, ValueTable};

@@ -3,18 +3,21 @@
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-use crate::base::{ClockFit, Time};
-
+use super::edge_list::EdgeList;
 use super::stated_edge::{NOBODY, StatedEdge, WaitCounts};
 use super::{Identity, MachineSide, TrackId};
+use crate::base::{ClockFit, Result, Time};
+use crate::spill::{Shelf, Shelved};
 
-/// [`WorkNode::launch`] of work whose launch is not known.
+/// [`RankWork::launches`] of work whose launch is not known.
 pub const NO_LAUNCH: u32 = u32::MAX;
 
 /// A slice that runs as one piece: a kernel, a transfer, an instruction, or a call of the host that
 /// launches or awaits such work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
 pub struct WorkNode {
     /// Start in picoseconds.
     pub start_ps: i64,
@@ -24,8 +27,6 @@ pub struct WorkNode {
     pub class: u32,
     /// Row in the segment.
     pub row: u32,
-    /// Position of the node that launched this one, or [`NO_LAUNCH`].
-    pub launch: u32,
 }
 
 impl WorkNode {
@@ -73,6 +74,30 @@ pub struct WorkSemaphore {
     pub name: String,
 }
 
+/// A call of the host, with the work of its thread before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct HostWork {
+    /// Time in which the thread worked since the call before, in picoseconds.
+    pub busy_ps: i64,
+    /// Position of the node of the call. It has eight bytes, as the time has.
+    node: u64,
+}
+
+impl HostWork {
+    /// The work before the call that is the node at this position.
+    #[must_use]
+    pub fn new(node: u32, busy_ps: i64) -> Self {
+        Self { busy_ps, node: u64::from(node) }
+    }
+
+    /// Position of the node.
+    #[must_use]
+    pub fn node(&self) -> u32 {
+        self.node as u32
+    }
+}
+
 /// The work of a rank, in the order of starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankWork {
@@ -81,10 +106,12 @@ pub struct RankWork {
     /// All classes.
     pub classes: Vec<WorkClass>,
     /// All nodes, ascending by start, then by row.
-    pub nodes: Vec<WorkNode>,
-    /// For each node of the host the time in which its thread worked since the node before it, in
-    /// picoseconds. The keys are positions of nodes, ascending.
-    pub host_busy_ps: Vec<(u32, i64)>,
+    pub nodes: Shelved<WorkNode>,
+    /// For each node the position of the node that launched it, or [`NO_LAUNCH`]. Empty if no
+    /// launch is known.
+    pub launches: Shelved<u32>,
+    /// The calls of the host, ascending by node.
+    pub host: Shelved<HostWork>,
     /// The name of the track of each queue.
     pub queue_names: Vec<String>,
     /// For each queue the name of the part of the machine that waits and is awaited: an engine with
@@ -94,7 +121,7 @@ pub struct RankWork {
     /// stated for any queue.
     pub is_stated: Vec<bool>,
     /// Edges that the recording states, by node.
-    pub edges: Vec<StatedEdge>,
+    pub edges: EdgeList,
     /// The semaphores of edges.
     pub semaphores: Vec<WorkSemaphore>,
     /// Counts of the waits that the recording states.
@@ -108,6 +135,27 @@ impl RankWork {
     #[must_use]
     pub fn name(&self, number: u32) -> Option<&str> {
         self.names.get(&number).map(String::as_str)
+    }
+
+    /// The position of the node that launched another one.
+    #[must_use]
+    pub fn launch(&self, node: u32) -> Option<u32> {
+        self.launches.get(node as usize).copied().filter(|launch| *launch != NO_LAUNCH)
+    }
+
+    /// Notes that a node was launched by another one.
+    pub fn set_launch(&mut self, node: u32, by: u32) {
+        let (nodes, launches) = (self.nodes.len(), self.launches.make_mut());
+        launches.resize(nodes.max(launches.len()), NO_LAUNCH);
+        launches[node as usize] = by;
+    }
+
+    /// Puts all long lists on a shelf.
+    pub fn shelve(&mut self, shelf: &dyn Shelf) -> Result<()> {
+        self.nodes.shelve(shelf)?;
+        self.launches.shelve(shelf)?;
+        self.host.shelve(shelf)?;
+        self.edges.shelve(shelf)
     }
 
     /// The name of the track of a queue.
@@ -144,42 +192,53 @@ impl RankWork {
     /// Moves all times from the clock of a segment to that of all ranks.
     pub fn to_shared_clock(&mut self, clock: &ClockFit) {
         let shared = |time_ps: i64| clock.to_shared(Time(time_ps)).0;
-        for node in &mut self.nodes {
+        for node in self.nodes.make_mut() {
             let (start_ps, end_ps) = (shared(node.start_ps), shared(node.end_ps()));
             (node.start_ps, node.duration_ps) = (start_ps, end_ps.saturating_sub(start_ps).max(0));
         }
-        for edge in &mut self.edges {
-            (edge.since_ps, edge.met_ps) = (edge.since_ps.map(shared), shared(edge.met_ps));
-        }
+        self.edges.change(|edge| StatedEdge {
+            since_ps: edge.since_ps.map(shared),
+            met_ps: shared(edge.met_ps),
+            ..edge
+        });
     }
 
     /// Sorts the nodes by start, and keeps their links.
     pub fn sort(&mut self) {
         let key = |node: &WorkNode| (node.start_ps, node.row);
-        if self.nodes.is_sorted_by_key(key) {
-            self.edges.sort_by_key(|edge| (edge.node, edge.at));
-            return;
+        if !self.nodes.is_sorted_by_key(key) {
+            // Tracks come one after the other, each in its order: a stable sort merges them.
+            let keyed = (0_u32..).zip(&self.nodes).map(|(at, node)| (node.start_ps, node.row, at));
+            let mut keyed: Vec<(i64, u32, u32)> = keyed.collect();
+            keyed.sort();
+            let order: Vec<u32> = keyed.into_iter().map(|(_, _, at)| at).collect();
+            self.reorder(&order);
         }
-        let mut order: Vec<u32> = (0_u32..).take(self.nodes.len()).collect();
-        order.sort_unstable_by_key(|&at| key(&self.nodes[at as usize]));
+        self.edges.sort();
+    }
+
+    /// Puts the nodes into an order of their positions.
+    fn reorder(&mut self, order: &[u32]) {
         let mut places = vec![0_u32; order.len()];
-        for (place, &at) in (0_u32..).zip(&order) {
+        for (place, &at) in (0_u32..).zip(order) {
             places[at as usize] = place;
         }
         let place = |at: u32| places.get(at as usize).copied().unwrap_or(NO_LAUNCH);
-        self.nodes = order
-            .iter()
-            .map(|&at| self.nodes[at as usize])
-            .map(|node| WorkNode { launch: place(node.launch), ..node })
-            .collect();
-        for (node, _) in &mut self.host_busy_ps {
-            *node = place(*node);
+        self.nodes = order.iter().map(|&at| self.nodes[at as usize]).collect();
+        if !self.launches.is_empty() {
+            // Nodes that came later have no launch.
+            let launch = |&at: &u32| self.launches.get(at as usize).map_or(NO_LAUNCH, |by| place(*by));
+            self.launches = order.iter().map(launch).collect();
         }
-        self.host_busy_ps.sort_unstable();
-        for edge in &mut self.edges {
-            (edge.node, edge.from) =
-                (place(edge.node), places.get(edge.from as usize).copied().unwrap_or(NOBODY));
+        let host = self.host.make_mut();
+        for call in &mut *host {
+            *call = HostWork::new(place(call.node()), call.busy_ps);
         }
-        self.edges.sort_by_key(|edge| (edge.node, edge.at));
+        host.sort_unstable_by_key(|call| call.node);
+        self.edges.change(|edge| StatedEdge {
+            node: place(edge.node),
+            from: places.get(edge.from as usize).copied().unwrap_or(NOBODY),
+            ..edge
+        });
     }
 }

@@ -5,11 +5,14 @@
 //! returns them sorted. [`Ordered`] does the same while items come, if they come nearly in order. A
 //! [`Pile`] returns items in the order in which they came. All take a bounded part of memory,
 //! whatever the trace's size.
+//!
+//! Long lists of an analysis are [`Shelved`]: they read like slices wherever they are.
 
 mod key;
 mod merge;
 mod pile;
 mod scratch;
+pub(crate) mod shelf;
 mod sorter;
 mod space;
 mod streaming_sorter;
@@ -17,6 +20,7 @@ mod streaming_sorter;
 pub use key::{ByteSpan, NoBytes, SpanKind, SpillKey};
 pub use pile::{Pile, PileReader};
 pub use scratch::{MemoryScratch, Scratch};
+pub use shelf::{NoShelf, Shelf, ShelfBytes, ShelfItem, Shelved};
 pub use sorter::{Sorted, Sorter, sort_nearly};
 pub use space::Space;
 pub use streaming_sorter::Ordered;

@@ -12,8 +12,7 @@ use crate::insight::finding::sentence::NO_WORK;
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Edit, EditError, JobGraph, Predictions, Scenario, subjects_of};
 
-/// Most events of a profile whose graph a server or a page makes. Graph and replay take some
-/// hundred bytes for each.
+/// Most events of a profile whose graph a page makes.
 pub const MOST_EVENTS: u64 = 4_000_000;
 
 /// A dependency graph. The replay of the unchanged run and the path are made for the first answer

@@ -2,21 +2,35 @@
 
 use indicatif::HumanCount;
 use nprof_engine::analysis::Analysed;
+use nprof_engine::base as engine;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::{GraphOverlay, JobGraph, RankGraph, RankOverlay};
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
 use nprof_engine::query::row_times;
-use nprof_engine::wire::run_graph::{MOST_EVENTS, RunGraph};
+use nprof_engine::spill::{NoShelf, Shelf};
+use nprof_engine::wire::run_graph::RunGraph;
 
+use super::file_shelf::FileShelf;
 use super::graph_meter::GraphMeter;
 use super::{AnalysisError, analyse, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile};
 
+/// Most events of a profile whose graph a server makes, and of all graphs that it keeps. Findings
+/// take some 20 bytes of memory for each beside the files of the graph.
+pub const MOST_EVENTS: u64 = 16_000_000;
+/// Most events of a profile whose graph stays in memory. It takes some 40 bytes for each.
+const MOST_EVENTS_IN_MEMORY: u64 = 8_000_000;
+
+/// The events of all ranks of a profile.
+pub fn events_of(profile: &Profile) -> u64 {
+    profile.manifest.ranks.iter().map(|rank| rank.events).sum()
+}
+
 /// Why a server makes no graph of a profile. `None` if it does.
 #[must_use]
 pub fn too_large(profile: &Profile) -> Option<String> {
-    let events: u64 = profile.manifest.ranks.iter().map(|rank| rank.events).sum();
+    let events = events_of(profile);
     (events > MOST_EVENTS).then(|| {
         let (events, most) = (HumanCount(events), HumanCount(MOST_EVENTS));
         format!("the profile has {events} events, and a server looks at {most}")
@@ -53,11 +67,17 @@ pub fn metered(
 ) -> Result<Replayable, AnalysisError> {
     let analysed = analyse(profile, CallIds::Skipped, cancel)?;
     meter.begin_work();
-    let works = works(profile, &analysed, meter, cancel)?;
+    let shelf = shelf_of(profile);
+    let on_shared_clock = |file: &RankFile, mut work: RankWork| {
+        work.to_shared_clock(&analysed.clock_of(file.rank));
+        work.shelve(&*shelf)?;
+        Ok(work)
+    };
+    let works = works(profile, &analysed, meter, &on_shared_clock, cancel)?;
     meter.begin_edges();
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
-    let graph =
-        JobGraph::new(&analysed.job, &analysed.report, works, on_all_cores(cancel)).map_err(failed)?;
+    let graph = JobGraph::new(&analysed.job, &analysed.report, works, &*shelf, on_all_cores(cancel))
+        .map_err(failed)?;
     Ok(Replayable { analysed, run: RunGraph::from(graph) })
 }
 
@@ -68,17 +88,29 @@ fn files_of(profile: &Profile) -> Vec<&RankFile> {
     files
 }
 
-/// The work of all ranks with the times of their segments.
+/// The shelf for the lists of a profile's graph. Those of a small one stay in memory.
+fn shelf_of(profile: &Profile) -> Box<dyn Shelf> {
+    match events_of(profile) {
+        ..=MOST_EVENTS_IN_MEMORY => Box::new(NoShelf),
+        _ => Box::new(FileShelf::beside(&profile.dir)),
+    }
+}
+
+/// Changes the work of a rank that was read.
+type ChangeOfWork<'c> = &'c (dyn Fn(&RankFile, RankWork) -> engine::Result<RankWork> + Sync);
+
+/// The work of all ranks, each changed when it is read.
 fn works(
     profile: &Profile,
     analysed: &Analysed,
     meter: &GraphMeter,
+    change: ChangeOfWork<'_>,
     cancel: Cancel<'_>,
 ) -> Result<Vec<RankWork>, AnalysisError> {
     let files = files_of(profile);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let read = |at: usize| {
-        let read = of_segment(profile, files[at], |segment| work(segment, cancel));
+        let read = of_segment(profile, files[at], |segment| change(files[at], work(segment, cancel)?));
         meter.rank_is_read();
         Ok(read)
     };
@@ -86,7 +118,7 @@ fn works(
     let works = read.into_iter().collect::<Result<Vec<RankWork>, AnalysisError>>()?;
     match works.iter().any(RankWork::has_device) {
         true => Ok(works),
-        false => host_works(profile, &files, analysed, cancel),
+        false => host_works(profile, &files, analysed, change, cancel),
     }
 }
 
@@ -98,7 +130,7 @@ pub fn overlay(
     cancel: Cancel<'_>,
 ) -> Result<GraphOverlay, AnalysisError> {
     let files = files_of(profile);
-    let works = works(profile, &of.analysed, &GraphMeter::default(), cancel)?;
+    let works = works(profile, &of.analysed, &GraphMeter::default(), &|_, work| Ok(work), cancel)?;
     let ranks = of.graph().ranks.iter().zip(works).zip(files);
     let part = |((rank, work), file): ((&RankGraph, RankWork), &RankFile)| {
         let clock = of.analysed.clock_of(rank.rank);
@@ -115,10 +147,13 @@ fn host_works(
     profile: &Profile,
     files: &[&RankFile],
     analysed: &Analysed,
+    change: ChangeOfWork<'_>,
     cancel: Cancel<'_>,
 ) -> Result<Vec<RankWork>, AnalysisError> {
     let calls = |at: usize| analysed.job.ranks.get(at).map_or(&[][..], |rank| &rank.calls.rows);
-    let read = |at: usize| of_segment(profile, files[at], |segment| host_work(segment, calls(at), cancel));
+    let read = |at: usize| {
+        of_segment(profile, files[at], |segment| change(files[at], host_work(segment, calls(at), cancel)?))
+    };
     let works = on_all_cores(cancel).gather(files.len(), |at| Ok(read(at)));
     works
         .map_err(|source| AnalysisError::Segment { path: profile.dir.clone(), source })?

@@ -5,10 +5,9 @@ use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::insight::walk::JobEdges;
 use nprof_engine::wire::bundle::BundledWaits;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
-use nprof_engine::wire::run_graph::MOST_EVENTS;
 use nprof_engine::wire::run_waits::RunWaits;
 
-use super::graph::Replayable;
+use super::graph::{MOST_EVENTS, Replayable};
 use super::kept_answers::KeptAnswer;
 use super::on_all_cores;
 use super::run_waits::{MOST_ROWS, run_waits, unknown_rank, waits_of_each};

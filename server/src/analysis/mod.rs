@@ -3,6 +3,7 @@
 
 pub mod condition;
 pub mod energy;
+mod file_shelf;
 pub mod findings;
 pub mod graph;
 pub mod graph_meter;

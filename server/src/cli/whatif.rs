@@ -6,7 +6,7 @@ use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::prediction_sentence::{self, change};
-use nprof_engine::insight::{Bracket, Edit, Prediction, Predictions, Scenario, SweptEdit, sweep};
+use nprof_engine::insight::{Bracket, Edit, Prediction, Scenario, SweptEdit, predict, sweep};
 use nprof_engine::wire::what_if::WhatIf;
 use serde_json::{Map, Value, json};
 
@@ -108,7 +108,7 @@ impl WhatifArgs {
 
     fn predict(&self, of: Replayable, cancel: Cancel<'_>) -> anyhow::Result<Prediction> {
         let scenario = Scenario::new(of.graph(), &self.edits)?;
-        Ok(Predictions::of(of.graph(), cancel)?.under(&scenario, cancel)?)
+        Ok(predict(of.graph(), &scenario, on_all_cores(cancel))?)
     }
 
     fn write_sweep(&self, profile: &Profile, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {

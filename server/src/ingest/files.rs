@@ -15,7 +15,7 @@ use nprof_engine::exec::Cancel;
 
 use super::inputs::Inputs;
 use super::lookahead::read_ahead;
-use super::mapped_file;
+use crate::file_map;
 use crate::work::{Meter, Metered};
 
 /// Chunk length for unpacking to the disk, in bytes.
@@ -45,7 +45,7 @@ impl Spool for DiskSpool<'_> {
             self.meter.check_io()?;
             chunk.clear();
             if (&mut *unpacked).take(CHUNK_LEN).read_to_end(&mut chunk)? == 0 {
-                return mapped_file::map(&file);
+                return file_map::map(&file);
             }
             file.write_all(&chunk)?;
         }

@@ -182,18 +182,19 @@ fn share(part: u64, whole: u64) -> f64 {
 /// The number of slices on queues to which threads launch, and of those of them without a launch.
 /// Other launches, such as preparations, are recorded only where work waited for them.
 fn launches(rank: &RankGraph) -> (u64, u64) {
-    let is_of_thread = |launch: u32| {
-        let class = rank.work.nodes.get(launch as usize).map(|node| node.class);
+    let is_of_thread = |node: u32| {
+        let launch = rank.work.launch(node);
+        let class = launch.and_then(|launch| rank.work.nodes.get(launch as usize)).map(|node| node.class);
         let queue = class.map(|class| rank.classes[class as usize].queue);
         queue.is_some_and(|queue| rank.work.queues[queue as usize].identity.role == Role::HostThread)
     };
     let mut of_queues = vec![(0_u64, 0_u64); rank.work.queues.len()];
-    for node in &rank.work.nodes {
+    for (at, node) in (0_u32..).zip(&rank.work.nodes) {
         let class = rank.classes[node.class as usize];
         if class.side == MachineSide::Device && !class.waits && rank.is_recorded(node) {
             let (all, without) = &mut of_queues[class.queue as usize];
             *all += 1;
-            *without += u64::from(!is_of_thread(node.launch));
+            *without += u64::from(!is_of_thread(at));
         }
     }
     let launched = of_queues.into_iter().filter(|(all, without)| without < all);

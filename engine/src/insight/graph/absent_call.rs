@@ -13,7 +13,6 @@ use super::meeting::MeetingCall;
 use crate::analysis::{Job, Report};
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
-use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, RankWork, WorkNode};
 
 /// The time from the end of work to the start of a call behind it, in picoseconds.
@@ -164,7 +163,6 @@ impl AbsentCall {
             duration_ps: self.end_ps.saturating_sub(self.start_ps),
             class: self.class,
             row,
-            launch: NO_LAUNCH,
         }
     }
 }

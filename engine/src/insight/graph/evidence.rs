@@ -81,9 +81,22 @@ pub(super) struct StartEvidence<'w> {
     starts: FxHashMap<ClassKey<'w>, ClassStarts>,
 }
 
-impl<'w> StartEvidence<'w> {
-    /// Takes the work of a rank.
-    pub(super) fn add(&mut self, of: ObservedWork<'w>) {
+/// Counts of the starts of one rank.
+#[derive(Debug)]
+pub(super) struct RankStarts {
+    /// For each class the number of its starts.
+    counts: Vec<u64>,
+    /// For each class [`ClassStarts::apart`].
+    apart: Vec<u64>,
+    /// For each class and queue that is told apart [`ClassStarts::under`], and
+    /// [`ClassStarts::after`].
+    under: Vec<u32>,
+    after: Vec<u32>,
+}
+
+impl RankStarts {
+    /// Counts the starts of a rank.
+    pub(super) fn of(of: ObservedWork<'_>) -> Self {
         let work = of.work;
         let queues = of.told_apart();
         let place = of.places(&queues);
@@ -121,6 +134,16 @@ impl<'w> StartEvidence<'w> {
             }
             until_ps[bit] = until_ps[bit].max(node.end_ps());
         }
+        Self { counts, apart, under, after }
+    }
+}
+
+impl<'w> StartEvidence<'w> {
+    /// Adds the starts of a rank.
+    pub(super) fn add(&mut self, of: ObservedWork<'w>, starts_of_rank: &RankStarts) {
+        let RankStarts { counts, apart, under, after } = starts_of_rank;
+        let (work, queues) = (of.work, of.told_apart());
+        let width = queues.len();
         for (class, key) in work.classes.iter().enumerate().filter(|(class, _)| counts[*class] > 0) {
             let starts = self.starts.entry(of.class(key)).or_default();
             starts.count += counts[class];

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use rustc_hash::FxHashMap;
 
 use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
-use super::evidence::StartEvidence;
+use super::evidence::{RankStarts, StartEvidence};
 use super::meeting::{Meeting, MeetingCall};
 use super::observed_work::ObservedWork;
 use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
@@ -13,6 +13,7 @@ use crate::analysis::{Job, Report};
 use crate::base::Result;
 use crate::exec::Work;
 use crate::model::{CollectiveKind, MachineSide, RankWork, WorkNode};
+use crate::spill::Shelf;
 
 /// The dependency graph of all ranks.
 #[derive(Debug, Default)]
@@ -30,8 +31,14 @@ pub struct JobGraph {
 
 impl JobGraph {
     /// The graph of a job. `works` has the work of each rank in the order of the job, with the
-    /// times of its segment.
-    pub fn new(job: &Job, report: &Report, mut works: Vec<RankWork>, work: Work<'_>) -> Result<Self> {
+    /// times of the shared clock. The graph keeps its long lists on the shelf.
+    pub fn new(
+        job: &Job,
+        report: &Report,
+        works: Vec<RankWork>,
+        shelf: &dyn Shelf,
+        work: Work<'_>,
+    ) -> Result<Self> {
         let transfers = usual_transfers_ps(job, report);
         let meeting = |one: &crate::analysis::InstanceReport| Meeting {
             calls: 0,
@@ -41,10 +48,7 @@ impl JobGraph {
             most_transfer_ps: i64::MAX,
         };
         let mut meetings: Vec<Meeting> = report.operations.iter().map(meeting).collect();
-        for (at, work) in works.iter_mut().enumerate() {
-            work.to_shared_clock(&report.clock_of_segment(job, at));
-        }
-        let calls = calls_of(job, report, &works);
+        let calls = calls_of(job, report, &works, work)?;
         let absent = absent_calls(job, report, &transfers, &works, &calls, work.cancel)?;
         for absent in absent.iter().flatten().filter(|absent| !absent.arrives) {
             let meeting = &mut meetings[absent.meeting as usize];
@@ -54,7 +58,7 @@ impl JobGraph {
         let parts = works.into_iter().zip(calls).zip(absent).zip(numbers);
         let part = |(((work, calls), absent), rank)| GraphPart { rank, work, calls, absent };
         let kinds = job.signatures.iter().map(|signature| signature.kind).collect();
-        let mut graph = Self::of_parts(parts.map(part).collect(), meetings, work)?;
+        let mut graph = Self::of_parts(parts.map(part).collect(), meetings, shelf, work)?;
         let unrecorded = graph.ranks.iter().map(|rank| unrecorded_ps(rank, &graph.meetings, report));
         graph.unrecorded_ps = unrecorded.max().unwrap_or(0);
         Ok(Self { kinds, ..graph })
@@ -64,6 +68,7 @@ impl JobGraph {
     pub(super) fn of_parts(
         parts: Vec<GraphPart>,
         mut meetings: Vec<Meeting>,
+        shelf: &dyn Shelf,
         work: Work<'_>,
     ) -> Result<Self> {
         let (mut numbers, mut works, mut of_ranks) = (Vec::new(), Vec::new(), Vec::new());
@@ -71,6 +76,7 @@ impl JobGraph {
             work.cancel.check()?;
             if !absent.is_empty() {
                 calls = add_absent(&mut of_rank, &calls, &absent);
+                of_rank.shelve(shelf)?;
             }
             for call in &calls {
                 meetings[call.meeting as usize].calls += u32::from(call.arrives);
@@ -79,7 +85,7 @@ impl JobGraph {
             works.push(of_rank);
             of_ranks.push(calls);
         }
-        Ok(Self { ranks: ranks(numbers, works, of_ranks, work)?, meetings, ..Self::default() })
+        Ok(Self { ranks: ranks(numbers, works, of_ranks, shelf, work)?, meetings, ..Self::default() })
     }
 
     /// Number of nodes.
@@ -112,36 +118,46 @@ pub(in crate::insight) fn ranks(
     numbers: Vec<u32>,
     works: Vec<RankWork>,
     calls: Vec<Vec<MeetingCall>>,
+    shelf: &dyn Shelf,
     work: Work<'_>,
 ) -> Result<Vec<RankGraph>> {
-    let awaited = awaited_queues(&works, &calls);
+    let awaited = awaited_queues(&works, &calls, work)?;
     let parts = works.into_iter().zip(awaited).zip(calls).zip(numbers);
     // Each task takes its own part.
     let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
     let rank = |at: usize| {
         let part = parts[at].lock().ok().and_then(|mut part| part.take());
         let (((work, awaited), calls), number) = part.expect("every task is run once");
-        let mut graph = RankGraph { calls, ..RankGraph::new(number, work, awaited) };
+        let mut graph = RankGraph::new(number, work, awaited);
+        graph.calls = calls;
         graph.find_core_waits();
+        graph.shelve(shelf)?;
         Ok(graph)
     };
     work.gather(parts.len(), rank)
 }
 
 /// For each rank the queues that have a bit, and for each class the queues that it waits for.
-fn awaited_queues(works: &[RankWork], calls: &[Vec<MeetingCall>]) -> Vec<ClassQueues> {
+fn awaited_queues(
+    works: &[RankWork],
+    calls: &[Vec<MeetingCall>],
+    work: Work<'_>,
+) -> Result<Vec<ClassQueues>> {
     let communicates: Vec<Vec<bool>> =
         works.iter().zip(calls).map(|(work, calls)| communicating_classes(work, calls)).collect();
     let observed = |(work, communicates)| ObservedWork { work, communicates, first_absent_row: ABSENT_ROW };
     let observed: Vec<ObservedWork<'_>> =
         works.iter().zip(communicates.iter().map(Vec::as_slice)).map(observed).collect();
     let mut evidence = StartEvidence::default();
-    observed.iter().for_each(|of| evidence.add(*of));
-    let awaited = |of: &ObservedWork<'_>| ClassQueues {
-        queues: of.told_apart(),
-        of_classes: evidence.awaited_queues(*of),
+    let starts = work.gather(observed.len(), |at| Ok(RankStarts::of(observed[at])))?;
+    for (of, starts) in observed.iter().zip(&starts) {
+        evidence.add(*of, starts);
+    }
+    let awaited = |at: usize| {
+        let of: ObservedWork<'_> = observed[at];
+        Ok(ClassQueues { queues: of.told_apart(), of_classes: evidence.awaited_queues(of) })
     };
-    observed.iter().map(awaited).collect()
+    work.gather(observed.len(), awaited)
 }
 
 /// Time that a rank was at work before its recording began and that others felt, in picoseconds.
@@ -162,13 +178,13 @@ fn unrecorded_ps(rank: &RankGraph, meetings: &[Meeting], report: &Report) -> i64
 }
 
 /// The calls of each rank in operations that others share, or should share.
-fn calls_of(job: &Job, report: &Report, works: &[RankWork]) -> Vec<Vec<MeetingCall>> {
+fn calls_of(job: &Job, report: &Report, works: &[RankWork], work: Work<'_>) -> Result<Vec<Vec<MeetingCall>>> {
     let by_call = report.by_call(job);
-    let of = |(at, work): (usize, &RankWork)| {
+    let of = |at: usize| {
         let meetings = by_call[at].iter().copied();
-        calls_by_row(work, &job.ranks[at].calls.rows.iter().copied().zip(meetings).collect())
+        Ok(calls_by_row(&works[at], &job.ranks[at].calls.rows.iter().copied().zip(meetings).collect()))
     };
-    works.iter().enumerate().map(of).collect()
+    work.gather(works.len(), of)
 }
 
 /// The calls of a rank. `meetings` has their operations by row.
@@ -184,7 +200,7 @@ fn add_absent(work: &mut RankWork, calls: &[MeetingCall], absent: &[AbsentCall])
     let mut of_row: FxHashMap<u32, MeetingCall> =
         calls.iter().map(|call| (work.nodes[call.node as usize].row, *call)).collect();
     for (row, one) in (ABSENT_ROW..).zip(absent) {
-        work.nodes.push(one.node(row));
+        work.nodes.make_mut().push(one.node(row));
         of_row.insert(row, MeetingCall { node: 0, meeting: one.meeting, arrives: one.arrives });
     }
     work.sort();

@@ -18,6 +18,7 @@ use crate::base::{ClockFit, Result};
 use crate::exec::Work;
 use crate::model::{CollectiveKind, RankWork, WaitCounts, WorkClass, WorkQueue, WorkSemaphore};
 use crate::query::RowTime;
+use crate::spill::NoShelf;
 
 /// A dependency graph as bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -203,7 +204,7 @@ impl GraphOverlay {
             self.ranks[at].part(self.meetings.len(), row_times)
         };
         let parts = work.gather(self.ranks.len(), part)?;
-        let graph = JobGraph::of_parts(parts, self.meetings.clone(), work)?;
+        let graph = JobGraph::of_parts(parts, self.meetings.clone(), &NoShelf, work)?;
         Ok(JobGraph { kinds: self.kinds.clone(), unrecorded_ps: self.unrecorded_ps, ..graph })
     }
 }

@@ -3,9 +3,11 @@
 use super::evidence::{AwaitedQueues, QueueOrder};
 use super::meeting::MeetingCall;
 use super::stated_edges::StatedEdges;
-use crate::base::narrow;
+use super::time_slots::TimeSlots;
+use crate::base::{Result, narrow};
 use crate::model::rank_work::NO_LAUNCH;
-use crate::model::{MachineSide, RankWork, Role, WorkClass, WorkNode, is_wait};
+use crate::model::{HostWork, MachineSide, RankWork, Role, WorkClass, WorkNode, is_wait};
+use crate::spill::{Shelf, Shelved};
 
 /// The longest time from the start of a launch to the start of its work that counts as the cost of
 /// the launch itself, in picoseconds. Later work waited for something else.
@@ -41,11 +43,31 @@ pub(in crate::insight) struct ClassFacts {
 pub(in crate::insight) struct HostCall {
     /// Time in which the thread worked since its call before, in picoseconds.
     pub(in crate::insight) busy_ps: i64,
+    /// The slot of its start in a replay, if it launches work.
+    pub(in crate::insight) slot: Option<u32>,
     /// Whether the launch came long before its work could start: its device was busy after it. When
     /// it came is then no cause of anything; only the work of the thread bounds it.
     pub(in crate::insight) is_ahead: bool,
     /// Whether the thread did nothing for long before: something else held it back.
     pub(in crate::insight) is_idle: bool,
+}
+
+/// Bits of [`RankGraph::host_facts`], below the slot.
+const IS_AHEAD: u32 = 1;
+const IS_IDLE: u32 = 2;
+const HAS_SLOT: u32 = 4;
+/// Number of these bits.
+const FACT_BITS: u32 = 3;
+
+impl HostCall {
+    fn of(call: &HostWork, facts: u32) -> Self {
+        Self {
+            busy_ps: call.busy_ps,
+            slot: (facts & HAS_SLOT != 0).then_some(facts >> FACT_BITS),
+            is_ahead: facts & IS_AHEAD != 0,
+            is_idle: facts & IS_IDLE != 0,
+        }
+    }
 }
 
 /// The shortest time from a launch to its work.
@@ -96,13 +118,13 @@ impl<'g> DeviceEnd<'g> {
 /// For each call of the host whether its thread did nothing for long before.
 fn idle_threads(work: &RankWork, classes: &[ClassFacts]) -> Vec<bool> {
     let mut ends_ps = vec![None; work.queues.len()];
-    let is_idle = |&(node, busy_ps): &(u32, i64)| {
-        let node = &work.nodes[node as usize];
+    let is_idle = |call: &HostWork| {
+        let node = &work.nodes[call.node() as usize];
         let end_ps: &mut Option<i64> = &mut ends_ps[classes[node.class as usize].queue as usize];
         let before_ps = end_ps.replace(node.end_ps());
-        before_ps.is_some_and(|ps| node.start_ps.saturating_sub(ps).saturating_sub(busy_ps) > IDLE_PS)
+        before_ps.is_some_and(|ps| node.start_ps.saturating_sub(ps).saturating_sub(call.busy_ps) > IDLE_PS)
     };
-    work.host_busy_ps.iter().map(is_idle).collect()
+    work.host.iter().map(is_idle).collect()
 }
 
 /// The queues that the classes of a rank wait for.
@@ -121,12 +143,15 @@ pub struct RankGraph {
     /// The work. Times are those of the shared clock.
     pub work: RankWork,
     /// Positions of the nodes, ascending by end.
-    pub(in crate::insight) ends: Vec<u32>,
+    pub(in crate::insight) ends: Shelved<u32>,
     pub(in crate::insight) classes: Vec<ClassFacts>,
-    /// Calls of the host in the order of nodes.
-    pub(in crate::insight) host: Vec<HostCall>,
-    /// For each node the position of its launch in `host`, or [`NO_LAUNCH`].
-    pub(in crate::insight) launches: Vec<u32>,
+    /// For each call of the host its facts as bits, and the slot of its start.
+    host_facts: Shelved<u32>,
+    /// Number of slots for starts of calls.
+    pub(in crate::insight) host_slots: u32,
+    /// For each node the position of its launch in [`RankWork::host`], or [`NO_LAUNCH`]. Empty if
+    /// nothing was launched.
+    launches: Shelved<u32>,
     /// For each queue the shortest time from a launch to its work.
     pub(in crate::insight) latencies_ps: Vec<i64>,
     /// Calls in which the rank meets others, ascending by node.
@@ -138,6 +163,18 @@ pub struct RankGraph {
     pub(in crate::insight) told_apart: Vec<u32>,
     /// Edges that the recording states.
     pub(in crate::insight) stated: StatedEdges,
+}
+
+/// Positions of the nodes, ascending by end.
+fn by_ends(work: &RankWork) -> Vec<u32> {
+    let mut of_queues: Vec<Vec<(i64, u32)>> = vec![Vec::new(); work.queues.len()];
+    for (at, node) in (0_u32..).zip(&work.nodes) {
+        of_queues[work.classes[node.class as usize].queue as usize].push((node.end_ps(), at));
+    }
+    // The work of a queue ends in its order: a stable sort merges the queues.
+    let mut ends = of_queues.concat();
+    ends.sort();
+    ends.into_iter().map(|(_, at)| at).collect()
 }
 
 /// For each class whether it has calls of operations.
@@ -152,8 +189,7 @@ pub(in crate::insight) fn communicating_classes(work: &RankWork, calls: &[Meetin
 impl RankGraph {
     /// The graph of one rank, without its calls.
     pub(super) fn new(rank: u32, mut work: RankWork, awaited: ClassQueues) -> Self {
-        let mut ends: Vec<u32> = (0..narrow(work.nodes.len())).collect();
-        ends.sort_by_key(|&at| work.nodes[at as usize].end_ps());
+        let ends = by_ends(&work);
         let facts = |(class, awaited): (&WorkClass, AwaitedQueues)| ClassFacts {
             queue: class.queue,
             side: work.queues[class.queue as usize].side,
@@ -164,18 +200,19 @@ impl RankGraph {
         let stated = StatedEdges::new(&mut work, &ends);
         let mut graph = Self {
             rank,
-            ends,
+            ends: ends.into(),
             stated,
             classes,
-            host: Vec::new(),
-            launches: Vec::new(),
+            host_facts: Shelved::default(),
+            host_slots: 0,
+            launches: Shelved::default(),
             latencies_ps: Vec::new(),
             calls: Vec::new(),
             core_waits: Vec::new(),
             told_apart: awaited.queues,
             work,
         };
-        graph.launch();
+        graph.find_launches();
         graph
     }
 
@@ -201,12 +238,10 @@ impl RankGraph {
     /// The node that came late if there is a gap before a node, from `from_ps` on: its launch if it
     /// lies in the gap, else the node itself.
     pub(in crate::insight) fn held_back(&self, node: u32, from_ps: i64) -> u32 {
-        let of = &self.work.nodes[node as usize];
-        let launch =
-            self.work.nodes.get(of.launch as usize).filter(|_| self.launches[node as usize] != NO_LAUNCH);
-        let is_in_gap =
-            launch.is_some_and(|launch| launch.start_ps > from_ps && launch.start_ps < of.start_ps);
-        if is_in_gap { of.launch } else { node }
+        let start_ps = |node: u32| self.work.nodes[node as usize].start_ps;
+        let launch = self.launch(node).and_then(|_| self.work.launch(node));
+        let in_gap = launch.filter(|&launch| start_ps(launch) > from_ps && start_ps(launch) < start_ps(node));
+        in_gap.unwrap_or(node)
     }
 
     /// The call of an operation that a node is.
@@ -254,8 +289,28 @@ impl RankGraph {
 
     /// The facts about a call of the host. `None` for other nodes.
     pub(in crate::insight) fn call_of(&self, node: u32) -> Option<HostCall> {
-        let slot = self.work.host_busy_ps.binary_search_by_key(&node, |(at, _)| *at).ok()?;
-        Some(self.host[slot])
+        let at = self.work.host.binary_search_by_key(&node, HostWork::node).ok()?;
+        Some(self.host_call(at))
+    }
+
+    /// The call of the host with this number.
+    pub(in crate::insight) fn host_call(&self, at: usize) -> HostCall {
+        HostCall::of(&self.work.host[at], self.host_facts[at])
+    }
+
+    /// The number of the call that launched a node before it started.
+    pub(in crate::insight) fn launch(&self, node: u32) -> Option<usize> {
+        let launch = self.launches.get(node as usize).filter(|launch| **launch != NO_LAUNCH)?;
+        Some(*launch as usize)
+    }
+
+    /// Puts all long lists on a shelf.
+    pub(super) fn shelve(&mut self, shelf: &dyn Shelf) -> Result<()> {
+        self.work.shelve(shelf)?;
+        self.ends.shelve(shelf)?;
+        self.host_facts.shelve(shelf)?;
+        self.launches.shelve(shelf)?;
+        self.stated.shelve(shelf)
     }
 
     /// Edges of the recording that its times contradict.
@@ -301,38 +356,70 @@ impl RankGraph {
     }
 
     /// Fills in what is known about launches.
-    fn launch(&mut self) {
+    fn find_launches(&mut self) {
+        self.latencies_ps = vec![LONGEST_LAUNCH_PS; self.work.queues.len()];
         let work = &self.work;
-        let slot = |node: u32| work.host_busy_ps.binary_search_by_key(&node, |(at, _)| *at);
-        let slot = |node: u32| slot(node).map_or(NO_LAUNCH, narrow);
-        // The order of a launch and work that starts at the same time is not known.
-        let nodes = (0_u32..).zip(&work.nodes);
-        let launch =
-            |(at, node): (u32, &WorkNode)| if node.launch < at { slot(node.launch) } else { NO_LAUNCH };
-        self.launches = nodes.map(launch).collect();
-        let mut latencies_ps = vec![LONGEST_LAUNCH_PS; work.queues.len()];
-        let mut leads = vec![LaunchLead::NONE; work.host_busy_ps.len()];
+        if !work.launches.is_empty() {
+            let call = |node: u32| work.host.binary_search_by_key(&node, HostWork::node).ok();
+            // The order of a launch and work that starts at the same time is not known.
+            let launch = |at: u32| call(work.launch(at).filter(|launch| *launch < at)?);
+            let nodes = (0_u32..).take(work.nodes.len());
+            self.launches = nodes.map(|at| launch(at).map_or(NO_LAUNCH, narrow)).collect();
+        }
+        let leads = self.launch_leads();
+        let slots = self.assign_slots();
+        let work = &self.work;
+        let idle = idle_threads(work, &self.classes);
+        let facts = |((lead, is_idle), slot): ((LaunchLead, bool), Option<u32>)| {
+            let bit = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+            let slot = slot.map_or(0, |slot| HAS_SLOT | slot << FACT_BITS);
+            bit(lead.is_ahead(), IS_AHEAD) | bit(is_idle, IS_IDLE) | slot
+        };
+        self.host_facts = leads.into_iter().zip(idle).zip(slots).map(facts).collect();
+    }
+
+    /// For each call of the host the shortest time from it to its work. Finds the latencies of the
+    /// queues as well.
+    fn launch_leads(&mut self) -> Vec<LaunchLead> {
+        let work = &self.work;
+        let mut latencies_ps = std::mem::take(&mut self.latencies_ps);
+        let mut leads = vec![LaunchLead::NONE; work.host.len()];
         let mut ended = DeviceEnd::new(self);
-        for (at, node) in work.nodes.iter().enumerate() {
-            let Some(by) = work.nodes.get(node.launch as usize) else { continue };
+        for (at, node) in (0_u32..).zip(&work.nodes) {
+            let Some(by) = work.launch(at).and_then(|by| work.nodes.get(by as usize)) else { continue };
             let lead_ps = node.start_ps.saturating_sub(by.start_ps);
             let latency_ps = &mut latencies_ps[self.classes[node.class as usize].queue as usize];
             *latency_ps = lead_ps.min(*latency_ps);
             let idle_ps = node.start_ps.saturating_sub(ended.before(node.start_ps));
-            if let Some(least) = leads.get_mut(self.launches[at] as usize)
+            if let Some(least) = self.launch(at).and_then(|call| leads.get_mut(call))
                 && lead_ps < least.lead_ps
             {
                 *least = LaunchLead { lead_ps, is_idle: idle_ps >= lead_ps };
             }
         }
         self.latencies_ps = latencies_ps;
-        let work = &self.work;
-        let idle = idle_threads(work, &self.classes);
-        let call = |((&(_, busy_ps), lead), is_idle): ((&(u32, i64), LaunchLead), bool)| HostCall {
-            busy_ps,
-            is_ahead: lead.is_ahead(),
-            is_idle,
-        };
-        self.host = work.host_busy_ps.iter().zip(leads).zip(idle).map(call).collect();
+        leads
+    }
+
+    /// For each call of the host the slot of its start, from then to the last of its work.
+    fn assign_slots(&mut self) -> Vec<Option<u32>> {
+        let mut waiting = vec![0_u32; self.work.host.len()];
+        for call in self.launches.iter().filter(|call| **call != NO_LAUNCH) {
+            waiting[*call as usize] += 1;
+        }
+        let mut slots = TimeSlots::default();
+        let mut of_calls: Vec<Option<u32>> = Vec::with_capacity(waiting.len());
+        for at in (0_u32..).take(self.work.nodes.len()) {
+            if self.work.host.get(of_calls.len()).is_some_and(|call| call.node() == at) {
+                of_calls.push((waiting[of_calls.len()] > 0).then(|| slots.take()));
+            }
+            let Some(call) = self.launch(at) else { continue };
+            waiting[call] -= 1;
+            if let Some(slot) = of_calls[call].filter(|_| waiting[call] == 0) {
+                slots.give_back(slot);
+            }
+        }
+        self.host_slots = slots.len;
+        of_calls
     }
 }

@@ -9,7 +9,6 @@
 use rustc_hash::FxHashMap;
 
 use super::observed_work::{LEAST_UNDER_PS, ObservedWork};
-use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, RankWork};
 
 /// Names of work that are told apart, those with the most time.
@@ -139,7 +138,7 @@ fn overlaps(of: ObservedWork<'_>, queues: &[u32], names: &LongestNames) -> Vec<S
     let place = of.places(queues);
     let mut seen = vec![StartsBeside::default(); MOST_NAMES * MOST_NAMES];
     let mut last = vec![LastSlice { end_ps: i64::MIN, name: None }; queues.len()];
-    for node in work.nodes.iter().filter(|node| node.row < of.first_absent_row) {
+    for (at, node) in (0_u32..).zip(&work.nodes).filter(|(_, node)| node.row < of.first_absent_row) {
         let class = node.class as usize;
         let Some(own) = place[work.classes[class].queue as usize] else { continue };
         let name = names.of_class[class];
@@ -154,7 +153,7 @@ fn overlaps(of: ObservedWork<'_>, queues: &[u32], names: &LongestNames) -> Vec<S
                     before = Some((other, end_ps));
                 }
             }
-            let launch = work.nodes.get(node.launch as usize).filter(|_| node.launch != NO_LAUNCH);
+            let launch = work.launch(at).and_then(|launch| work.nodes.get(launch as usize));
             let ready_ps =
                 launch.map(|launch| launch.start_ps.saturating_add(LAUNCHED_BEFORE_PS).max(last[own].end_ps));
             if let (Some((other, end_ps)), Some(ready_ps)) = (before, ready_ps)

@@ -3,26 +3,13 @@
 
 use super::int_columns::{DAMAGED, IntColumnReader, IntColumnWriter};
 use super::rank::ABSENT_ROW;
-use crate::base::{Result, narrow};
-use crate::model::rank_work::NO_LAUNCH;
+use crate::base::Result;
 use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
-use crate::model::{Certainty, EdgeReason, MachineSide, NodePoint, RankWork, StatedEdge, WorkNode};
+use crate::model::{EdgeCode, HostWork, MachineSide, NodePoint, RankWork, StatedEdge, WorkNode};
 use crate::query::RowTime;
-
-/// Bits of the code of an edge: its point, the point that it comes from, whether it has a time from
-/// which on the node waited, then reason and certainty.
-const AT_END: i64 = 1;
-const FROM_END: i64 = 2;
-const HAS_SINCE: i64 = 4;
-const REASON: i64 = 8;
-const CERTAINTY: i64 = 32;
 
 /// Most edges to a node. Instructions wait for a few semaphores.
 const MOST_EDGES: usize = 256;
-
-const REASONS: [EdgeReason; 4] =
-    [EdgeReason::Semaphore, EdgeReason::Transfer, EdgeReason::Trigger, EdgeReason::Order];
-const CERTAINTIES: [Certainty; 3] = [Certainty::Recorded, Certainty::Derived, Certainty::Assumed];
 
 /// Nodes of a rank by rows.
 struct ByRow<'w> {
@@ -74,12 +61,13 @@ pub(super) fn write(work: &RankWork, times: &[RowTime], out: &mut IntColumnWrite
     out.ints(&later(|node, row| node.start_ps.wrapping_sub(row.start_ps)));
     out.ints(&later(|node, row| node.duration_ps.wrapping_sub(row.duration_ps)));
     out.ints(&of.column(|node| i64::from(node.class)));
-    let launched: Vec<i64> = of.column(|node| of.place(node.launch));
+    let launched: Vec<i64> =
+        of.order.iter().map(|at| of.work.launch(*at).map_or(-1, |by| of.place(by))).collect();
     out.ints(&launched.iter().map(|place| i64::from(*place >= 0)).collect::<Vec<_>>());
     out.ints(&steps(&launched.into_iter().filter(|place| *place >= 0).collect::<Vec<_>>()));
     let mut busy_ps = vec![0; work.nodes.len()];
-    for (node, ps) in &work.host_busy_ps {
-        busy_ps[*node as usize] = *ps;
+    for call in &work.host {
+        busy_ps[call.node() as usize] = call.busy_ps;
     }
     let of_host = of.order.iter().filter(|at| is_host(work, &work.nodes[**at as usize]));
     out.ints(&of_host.map(|at| busy_ps[*at as usize]).collect::<Vec<_>>());
@@ -88,14 +76,13 @@ pub(super) fn write(work: &RankWork, times: &[RowTime], out: &mut IntColumnWrite
 
 fn write_edges(of: &ByRow<'_>, out: &mut IntColumnWriter) {
     let is_node = |node: u32| (node as usize) < of.work.nodes.len();
-    let is_known = |edge: &&StatedEdge| is_node(edge.node) && (edge.from == NOBODY || is_node(edge.from));
-    let mut edges: Vec<&StatedEdge> = of.work.edges.iter().filter(is_known).collect();
+    let is_known = |edge: &StatedEdge| is_node(edge.node) && (edge.from == NOBODY || is_node(edge.from));
+    let mut edges: Vec<StatedEdge> = of.work.edges.iter().filter(is_known).collect();
     edges.sort_by_key(|edge| of.place(edge.node));
-    let column =
-        |value: &dyn Fn(&StatedEdge) -> i64| -> Vec<i64> { edges.iter().map(|edge| value(edge)).collect() };
+    let column = |value: &dyn Fn(&StatedEdge) -> i64| -> Vec<i64> { edges.iter().map(value).collect() };
     out.ints(&[edges.len() as i64]);
     out.ints(&steps(&column(&|edge| of.place(edge.node))));
-    out.ints(&column(&code));
+    out.ints(&column(&|edge| i64::from(EdgeCode::of(edge).number())));
     out.ints(&column(&|edge| of.place(edge.from)));
     out.ints(&column(&|edge| i64::from(edge.semaphore.wrapping_add(1))));
     out.ints(&column(&|edge| edge.met_ps.wrapping_sub(point_ps(of.work, edge))));
@@ -107,18 +94,6 @@ fn write_edges(of: &ByRow<'_>, out: &mut IntColumnWriter) {
 fn point_ps(work: &RankWork, edge: &StatedEdge) -> i64 {
     let node = &work.nodes[edge.node as usize];
     if edge.at == NodePoint::Start { node.start_ps } else { node.end_ps() }
-}
-
-fn code(edge: &StatedEdge) -> i64 {
-    let place = |found: Option<usize>| found.unwrap_or(0) as i64;
-    let reason = place(REASONS.iter().position(|one| *one == edge.reason));
-    let certainty = place(CERTAINTIES.iter().position(|one| *one == edge.certainty));
-    let bit = |is_set: bool, bit: i64| if is_set { bit } else { 0 };
-    bit(edge.at == NodePoint::End, AT_END)
-        + bit(edge.from_point == NodePoint::End, FROM_END)
-        + bit(edge.since_ps.is_some(), HAS_SINCE)
-        + reason * REASON
-        + certainty * CERTAINTY
 }
 
 fn is_host(work: &RankWork, node: &WorkNode) -> bool {
@@ -165,23 +140,25 @@ pub(super) fn read(
     let classes = columns.numbers(count, work.classes.len())?;
     let is_launched = columns.numbers(count, 2)?;
     let launched = is_launched.iter().filter(|is| **is != 0).count();
-    let mut launches = sums(columns.ints(launched)?).into_iter();
-    work.nodes.reserve_exact(count);
+    let launches = sums(columns.ints(launched)?);
+    let mut nodes = Vec::with_capacity(count);
     for at in 0..count {
-        let launch = if is_launched[at] == 0 { None } else { launches.next() };
-        let launch = launch.map(|place| usize::try_from(place).ok().filter(|place| *place < count));
-        let launch = launch.map_or(Ok(NO_LAUNCH), |place| place.map(narrow).ok_or(DAMAGED))?;
-        work.nodes.push(WorkNode {
+        nodes.push(WorkNode {
             start_ps: starts[at].wrapping_add(times[at].start_ps),
             duration_ps: durations[at].wrapping_add(times[at].duration_ps).max(0),
             class: classes[at],
             row: rows[at],
-            launch,
         });
+    }
+    work.nodes = nodes.into();
+    let launched = (0_u32..).zip(is_launched).filter(|(_, is_launched)| *is_launched != 0);
+    for ((at, _), by) in launched.zip(launches) {
+        work.set_launch(at, u32::try_from(by).ok().filter(|by| (*by as usize) < count).ok_or(DAMAGED)?);
     }
     let hosts: Vec<u32> =
         (0_u32..).zip(&work.nodes).filter(|(_, node)| is_host(work, node)).map(|(at, _)| at).collect();
-    work.host_busy_ps = hosts.iter().copied().zip(columns.ints(hosts.len())?).collect();
+    let busy_ps = columns.ints(hosts.len())?;
+    work.host = hosts.into_iter().zip(busy_ps).map(|(node, busy_ps)| HostWork::new(node, busy_ps)).collect();
     read_edges(work, columns)
 }
 
@@ -191,40 +168,29 @@ fn read_edges(work: &mut RankWork, columns: &mut IntColumnReader<'_>) -> Result<
     let most = nodes.saturating_mul(MOST_EDGES);
     let count = usize::try_from(count).ok().filter(|count| *count <= most).ok_or(DAMAGED)?;
     let of_nodes = sums(columns.ints(count)?);
-    let codes = columns.ints(count)?;
+    let code = |code: i64| u32::try_from(code).ok().and_then(EdgeCode::new).ok_or(DAMAGED);
+    let codes = columns.ints(count)?.into_iter().map(code).collect::<Result<Vec<EdgeCode>>>()?;
     let sources = columns.ints(count)?;
     let semaphores = columns.numbers(count, work.semaphores.len() + 1)?;
     let met = columns.ints(count)?;
-    let stated = codes.iter().filter(|code| *code & HAS_SINCE != 0).count();
+    let stated = codes.iter().filter(|code| code.has_since()).count();
     let mut since = columns.ints(stated)?.into_iter();
     let place = |value: i64| u32::try_from(value).ok().filter(|place| (*place as usize) < nodes);
-    work.edges.reserve_exact(count);
+    let mut edges = Vec::with_capacity(count);
     for at in 0..count {
-        let code = codes[at];
-        let part = |divisor: i64, len: usize| {
-            usize::try_from(code / divisor)
-                .ok()
-                .map(|value| value % len.next_power_of_two())
-                .filter(|at| *at < len)
-        };
-        let point = |bit: i64| if code & bit == 0 { NodePoint::Start } else { NodePoint::End };
         let from = if sources[at] < 0 { Some(NOBODY) } else { place(sources[at]) };
         let mut edge = StatedEdge {
             node: place(of_nodes[at]).ok_or(DAMAGED)?,
-            at: point(AT_END),
             from: from.ok_or(DAMAGED)?,
-            from_point: point(FROM_END),
-            reason: REASONS[part(REASON, REASONS.len()).ok_or(DAMAGED)?],
-            certainty: CERTAINTIES[part(CERTAINTY, CERTAINTIES.len()).ok_or(DAMAGED)?],
             semaphore: semaphores[at].checked_sub(1).unwrap_or(NO_SEMAPHORE),
-            since_ps: None,
-            met_ps: 0,
+            ..codes[at].edge()
         };
         edge.met_ps = met[at].wrapping_add(point_ps(work, &edge));
-        if code & HAS_SINCE != 0 {
+        if codes[at].has_since() {
             edge.since_ps = Some(edge.met_ps.wrapping_sub(since.next().ok_or(DAMAGED)?));
         }
-        work.edges.push(edge);
+        edges.push(edge);
     }
+    work.edges = edges.into_iter().collect();
     Ok(())
 }

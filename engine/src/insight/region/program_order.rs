@@ -7,7 +7,6 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::Interval;
-use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{MachineSide, RankWork, Role, TrackId};
 
 /// Tracks that are tried one by one.
@@ -40,7 +39,7 @@ impl ProgramOrder {
         if nodes.is_empty() {
             return Vec::new();
         }
-        let launched = nodes.iter().filter(|&&at| work.nodes[at as usize].launch != NO_LAUNCH).count();
+        let launched = nodes.iter().filter(|&&at| work.launch(at).is_some()).count();
         if launched * 2 > nodes.len() {
             return vec![Self::by_launch(work, &nodes)];
         }
@@ -79,7 +78,7 @@ impl ProgramOrder {
             let node = &work.nodes[at as usize];
             let queue = work.classes[node.class as usize].queue;
             let before_ps = last.entry(queue).or_insert(i64::MIN);
-            if let Some(launch) = work.nodes.get(node.launch as usize) {
+            if let Some(launch) = work.launch(at).and_then(|launch| work.nodes.get(launch as usize)) {
                 *before_ps = launch.start_ps;
             }
             keyed.push((*before_ps, at));

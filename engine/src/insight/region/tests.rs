@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{NoSteps, RankRegions, RegionKind, StepPace, StepShape, WorkSteps, steps};
 use crate::exec::Cancel;
-use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
+use crate::model::rank_work::NO_LAYER;
 use crate::model::{Identity, MachineSide, RankWork, Role, TrackId, WorkClass, WorkNode, WorkQueue};
 
 /// Duration of a kernel, and the gap behind it.
@@ -43,7 +43,7 @@ impl Stream {
         });
         let row = u32::try_from(work.nodes.len()).unwrap();
         let class = u32::try_from(class).unwrap();
-        work.nodes.push(WorkNode { start_ps: self.now_ps, duration_ps, class, row, launch: NO_LAUNCH });
+        work.nodes.make_mut().push(WorkNode { start_ps: self.now_ps, duration_ps, class, row });
         self.now_ps += duration_ps + GAP_PS;
     }
 

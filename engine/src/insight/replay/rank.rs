@@ -4,10 +4,8 @@ use super::extent::WorkExtent;
 use super::meeting_times::MeetingTimes;
 use super::observer::{ReplayObserver, ReplayPoint};
 use super::time::{ByModel, LOOSE, MIDDLE, NEVER, ReplayTime, STRICT, later};
-use crate::base::narrow;
-use crate::insight::graph::{JobGraph, MeetingCall, QueueOrder, RankGraph};
+use crate::insight::graph::{JobGraph, MeetingCall, PointOrder, QueueOrder, RankGraph, StatedView};
 use crate::insight::scenario::{RankQueue, Scenario, scaled};
-use crate::model::rank_work::NO_LAUNCH;
 use crate::model::stated_edge::NOBODY;
 use crate::model::{MachineSide, NodePoint, StatedEdge, WorkNode};
 
@@ -60,17 +58,20 @@ pub(super) struct JobReplay<'j, O> {
 pub(super) struct RankReplay<'g> {
     at: u32,
     graph: &'g RankGraph,
+    nodes: &'g [WorkNode],
+    stated: StatedView<'g>,
     queues: Vec<QueueTimes>,
-    /// Starts of calls of the host.
+    /// The slots of starts of calls of the host.
     host: Vec<ReplayTime>,
     /// The end of work of a device that came last, by the recorded order.
     ended: LastEnd,
     /// The end of a call of a host that came last.
     host_ended: LastEnd,
-    next_start: usize,
-    next_end: usize,
+    points: PointOrder<'g>,
     next_call: usize,
-    /// The times of points that stated edges come from.
+    /// Number of calls of the host so far.
+    host_calls: usize,
+    /// The slots of times of points that stated edges come from.
     awaited: Vec<ReplayTime>,
     /// For each of them [`AwaitedTime::passed`]. Empty if others wait for all queues.
     passed: Vec<Option<ByModel>>,
@@ -95,14 +96,16 @@ impl<'g> RankReplay<'g> {
         Self {
             at,
             graph,
+            nodes: &graph.work.nodes,
+            stated: graph.stated.view(),
             queues: vec![queue; graph.work.queues.len()],
-            host: Vec::with_capacity(graph.host.len()),
+            host: vec![ReplayTime::NEVER; graph.host_slots as usize],
             ended: LastEnd::NONE,
             host_ended: LastEnd::NONE,
-            next_start: 0,
-            next_end: 0,
+            points: PointOrder::new(&graph.work.nodes, &graph.ends),
             next_call: 0,
-            awaited: vec![ReplayTime::NEVER; graph.stated.awaited],
+            host_calls: 0,
+            awaited: vec![ReplayTime::NEVER; graph.stated.slots as usize],
             passed: Vec::new(),
             open_calls: Vec::new(),
             device: WorkExtent::EMPTY,
@@ -112,37 +115,22 @@ impl<'g> RankReplay<'g> {
 
     /// Runs until it waits for another rank, or to its end.
     pub(super) fn run<O: ReplayObserver>(&mut self, job: &mut JobReplay<'_, O>) {
-        let nodes = &self.graph.work.nodes;
-        loop {
-            let start_ps = nodes.get(self.next_start).map(|node| node.start_ps);
-            let ending = self.ending().filter(|end| {
-                let is_started = (*end as usize) < self.next_start;
-                is_started && start_ps.is_none_or(|start_ps| nodes[*end as usize].end_ps() <= start_ps)
-            });
-            match (ending, start_ps) {
-                (Some(node), _) => {
+        while let Some((node, point)) = self.points.peek() {
+            match point {
+                NodePoint::Start => self.start(node, job),
+                NodePoint::End => {
                     let Some(time) = self.end_of(node, job) else { return };
                     job.observer.point(self.point(node, NodePoint::End), time.old[MIDDLE]);
                     self.end(node, time, job.scenario);
-                    self.next_end += 1;
                 }
-                (None, Some(_)) => {
-                    self.start(job);
-                    self.next_start += 1;
-                }
-                (None, None) => return,
             }
+            self.points.pass(point);
         }
-    }
-
-    /// The node that ends next.
-    fn ending(&self) -> Option<u32> {
-        self.graph.ends.get(self.next_end).copied()
     }
 
     /// The operation that the rank waits in, and the recorded time at which it leaves it.
     pub(super) fn waits_in(&self) -> Option<(u32, i64)> {
-        let node = self.ending()?;
+        let node = self.points.ending()?;
         let call = self.open_calls.iter().find(|call| call.node == node);
         let call = call.or_else(|| self.graph.core_wait(node))?;
         Some((call.meeting, self.graph.work.nodes[node as usize].end_ps()))
@@ -159,28 +147,30 @@ impl<'g> RankReplay<'g> {
         }
     }
 
-    /// Starts the next node.
-    fn start<O: ReplayObserver>(&mut self, job: &mut JobReplay<'_, O>) {
-        let at = self.next_start;
-        let node = &self.graph.work.nodes[at];
+    /// Starts a node.
+    fn start<O: ReplayObserver>(&mut self, at: u32, job: &mut JobReplay<'_, O>) {
+        let node = &self.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         let mut time = match class.side {
             MachineSide::Device => self.start_on_device(at, node, job),
             MachineSide::Host => self.start_on_host(node, job),
         };
-        if let Some(change) = job.scenario.change(self.at, at) {
+        if let Some(change) = job.scenario.change(self.at, at as usize) {
             time = time.shifted(change.gap_ps);
         }
         if class.side == MachineSide::Host {
-            self.host.push(time);
+            if let Some(slot) = self.graph.host_call(self.host_calls).slot {
+                self.host[slot as usize] = time;
+            }
+            self.host_calls += 1;
         }
-        job.observer.point(self.point(narrow(at), NodePoint::Start), time.old[MIDDLE]);
+        job.observer.point(self.point(at, NodePoint::Start), time.old[MIDDLE]);
         self.queues[class.queue as usize].started = time;
-        self.pass_on(narrow(at), NodePoint::Start, time, job.scenario);
+        self.pass_on(at, NodePoint::Start, time, job.scenario);
         if self.graph.is_recorded(node) {
             self.extent_of(class.side).start(time);
         }
-        let call = self.graph.calls.get(self.next_call).filter(|call| call.node as usize == at);
+        let call = self.graph.calls.get(self.next_call).filter(|call| call.node == at);
         if let Some(call) = call.copied() {
             self.next_call += 1;
             self.open_calls.push(call);
@@ -198,7 +188,7 @@ impl<'g> RankReplay<'g> {
 
     fn start_on_device<O: ReplayObserver>(
         &self,
-        at: usize,
+        at: u32,
         node: &WorkNode,
         job: &mut JobReplay<'_, O>,
     ) -> ReplayTime {
@@ -227,22 +217,24 @@ impl<'g> RankReplay<'g> {
         self.await_node(last.node, NodePoint::End, &last.time, job.observer);
         after.take(LOOSE, last.time);
         after.take(MIDDLE, last.time);
-        let launch = self.graph.launches[at];
-        if launch != NO_LAUNCH {
-            let launched = self.host[launch as usize].plus(self.graph.latencies_ps[queue]);
-            self.await_node(node.launch, NodePoint::Start, &launched, job.observer);
+        if let Some(call) = self.graph.launch(at)
+            && let Some(slot) = self.graph.host_call(call).slot
+        {
+            let launched = self.host[slot as usize].plus(self.graph.latencies_ps[queue]);
+            let launch = self.graph.work.host[call].node();
+            self.await_node(launch, NodePoint::Start, &launched, job.observer);
             after = after.later(if scenario.launches_are_free() { launched.only_old() } else { launched });
         }
-        for edge in self.graph.stated.to(narrow(at), NodePoint::Start) {
-            self.await_node(edge.from, edge.from_point, &self.source(edge).time, job.observer);
-            after = self.behind(after, edge, scenario);
+        for edge in self.stated.to(at, NodePoint::Start) {
+            self.await_node(edge.from, edge.from_point, &self.source(&edge).time, job.observer);
+            after = self.behind(after, &edge, scenario);
         }
         after.followed_by(node.start_ps)
     }
 
     /// The time of the source of a stated edge.
     fn source(&self, edge: &StatedEdge) -> AwaitedTime {
-        match self.graph.stated.slot(edge.from, edge.from_point) {
+        match self.stated.slot(edge.from, edge.from_point) {
             Some(slot) => {
                 AwaitedTime { time: self.awaited[slot], passed: self.passed.get(slot).copied().flatten() }
             }
@@ -253,21 +245,24 @@ impl<'g> RankReplay<'g> {
     /// Keeps the time of a point of a node for those that wait for it. A queue for which nothing
     /// waits still passes on what came late to itself.
     fn pass_on(&mut self, at: u32, point: NodePoint, time: ReplayTime, scenario: &Scenario) {
-        if !self.graph.stated.is_awaited(at) {
+        if !self.stated.is_awaited(at) {
             return;
         }
-        let slot = self.graph.stated.slot(at, point);
+        let slot = self.stated.slot(at, point);
         if let Some(slot) = slot {
             self.awaited[slot] = time;
+            if let Some(passed) = self.passed.get_mut(slot) {
+                *passed = None;
+            }
         }
-        let node = &self.graph.work.nodes[at as usize];
+        let node = &self.nodes[at as usize];
         let queue = self.graph.classes[node.class as usize].queue;
         if !scenario.is_queue_never_awaited(RankQueue { rank: self.at, queue }) {
             return;
         }
         let mut passed = self.queues[queue as usize].passed;
-        for edge in self.graph.stated.to(at, point) {
-            let AwaitedTime { time, passed: source } = self.source(edge);
+        for edge in self.stated.to(at, point) {
+            let AwaitedTime { time, passed: source } = self.source(&edge);
             passed = later(passed, source.unwrap_or(time.new));
         }
         self.queues[queue as usize].passed = passed;
@@ -298,11 +293,11 @@ impl<'g> RankReplay<'g> {
         started: ReplayTime,
         job: &mut JobReplay<'_, O>,
     ) -> Option<ReplayTime> {
-        let mut sources = self.graph.stated.to(at, NodePoint::End).peekable();
+        let mut sources = self.stated.to(at, NodePoint::End).peekable();
         sources.peek()?;
         Some(sources.fold(started, |after, edge| {
-            self.await_node(edge.from, edge.from_point, &self.source(edge).time, job.observer);
-            self.behind(after, edge, job.scenario)
+            self.await_node(edge.from, edge.from_point, &self.source(&edge).time, job.observer);
+            self.behind(after, &edge, job.scenario)
         }))
     }
 
@@ -316,7 +311,7 @@ impl<'g> RankReplay<'g> {
         job: &mut JobReplay<'_, O>,
     ) -> ReplayTime {
         let queue = self.graph.classes[node.class as usize].queue as usize;
-        let call = self.graph.host[self.host.len()];
+        let call = self.graph.host_call(self.host_calls);
         let QueueTimes { ended, ended_node, .. } = self.queues[queue];
         let after = ended.plus(call.busy_ps);
         self.await_node(ended_node, NodePoint::End, &after, job.observer);
@@ -341,7 +336,7 @@ impl<'g> RankReplay<'g> {
 
     /// The end of a node. `None` as long as it waits for other ranks.
     fn end_of<O: ReplayObserver>(&mut self, at: u32, job: &mut JobReplay<'_, O>) -> Option<ReplayTime> {
-        let node = &self.graph.work.nodes[at as usize];
+        let node = &self.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         let started = self.queues[class.queue as usize].started;
         let factor = job.scenario.factor(self.at, node.class);
@@ -411,7 +406,7 @@ impl<'g> RankReplay<'g> {
 
     /// Ends a node at a time.
     fn end(&mut self, at: u32, time: ReplayTime, scenario: &Scenario) {
-        let node = &self.graph.work.nodes[at as usize];
+        let node = &self.nodes[at as usize];
         let class = self.graph.classes[node.class as usize];
         let queue = &mut self.queues[class.queue as usize];
         (queue.ended, queue.ended_node) = (time, at);

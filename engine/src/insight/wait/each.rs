@@ -69,7 +69,7 @@ pub(super) fn each_wait(
 }
 
 /// The edge up to the change that it states.
-fn edge_of(stated: &StatedEdge) -> GraphEdge {
+fn edge_of(stated: StatedEdge) -> GraphEdge {
     GraphEdge { from: stated.from, kind: EdgeKind::of(stated.reason), free_ps: stated.met_ps }
 }
 
@@ -80,7 +80,7 @@ struct WaitWalk<'e, 'g, 't> {
     rest_ps: i64,
 }
 
-impl<'g> WaitWalk<'_, 'g, '_> {
+impl WaitWalk<'_, '_, '_> {
     /// The wait of a node at one of its ends, up to when an edge lets it go on.
     fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> SingleWait {
         let mut stated = self.parties.graph.stated.to(node, at).filter(|stated| stated.from == edge.from);
@@ -129,7 +129,7 @@ impl<'g> WaitWalk<'_, 'g, '_> {
     }
 
     /// The wait before a node that the recording measured, with its begin.
-    fn measured(&self, node: u32) -> Option<(&'g StatedEdge, i64)> {
+    fn measured(&self, node: u32) -> Option<(StatedEdge, i64)> {
         let stated = self.parties.graph.stated.to(node, NodePoint::Start);
         let measured = stated.filter_map(|edge| Some((edge, edge.since_ps?)));
         measured.max_by_key(|(edge, _)| edge.met_ps)

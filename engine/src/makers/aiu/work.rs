@@ -15,7 +15,7 @@ use crate::exec::Cancel;
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::kineto;
 use crate::makers::work_reader::{EndedSlice, WorkReader, is_device_work};
-use crate::model::{MachineSide, NameId, RankWork, Role, TableId, TrackId};
+use crate::model::{HostWork, MachineSide, NameId, RankWork, Role, TableId, TrackId};
 use crate::segment::{Bytes, Segment};
 
 /// The counters at the begin of a preparation, and between it and the execution.
@@ -103,8 +103,8 @@ impl<'s, B: Bytes> KernelReader<'s, B> {
                 }
                 let begin = EndedSlice { end_ps: slice.start_ps, lane: 0, ..slice };
                 let node = self.of.add(begin, track, MachineSide::Host);
-                self.of.work.host_busy_ps.push((node, 0));
-                self.of.work.nodes[kernel as usize].launch = node;
+                self.of.work.host.make_mut().push(HostWork::new(node, 0));
+                self.of.work.set_launch(kernel, node);
             }
         }
         Ok(())
@@ -127,7 +127,6 @@ mod tests {
     use crate::ingest::{BuildOptions, Builder};
     use crate::makers::aiu::schema::AiuOp;
     use crate::makers::aiu::{AiuTracks, SOURCE};
-    use crate::model::rank_work::NO_LAUNCH;
     use crate::model::{RankInfo, Sink, SliceForm, SliceRecord, Value};
     use crate::spill::MemoryScratch;
 
@@ -169,11 +168,11 @@ mod tests {
         ]);
         let name =
             |node: u32| work.name(work.classes[work.nodes[node as usize].class as usize].name).unwrap();
-        let launches = (0_u32..).zip(&work.nodes).filter(|(_, node)| node.launch != NO_LAUNCH);
-        let launches: Vec<_> = launches.map(|(at, node)| (name(node.launch), name(at))).collect();
+        let launches = (0..5).filter_map(|at| Some((name(work.launch(at)?), name(at))));
+        let launches: Vec<_> = launches.collect();
         // The others are prepared while the device works, or have no kernel.
         assert_eq!(launches, [("mul Cmpt Prep", "mul Cmpt Exec")]);
         assert_eq!(work.nodes.len(), 5);
-        assert!(work.host_busy_ps.iter().all(|(node, _)| work.nodes[*node as usize].duration_ps == 0));
+        assert!(work.host.iter().all(|call| work.nodes[call.node() as usize].duration_ps == 0));
     }
 }

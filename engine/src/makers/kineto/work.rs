@@ -9,7 +9,7 @@ use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::work_reader::{EndedSlice, WorkReader, is_device_work};
-use crate::model::{MachineSide, RankWork, Role, TableId, TrackId};
+use crate::model::{HostWork, MachineSide, RankWork, Role, TableId, TrackId};
 use crate::segment::{Bytes, Segment};
 
 /// Reads the work of a rank.
@@ -127,14 +127,13 @@ impl<B: Bytes> LaunchReader<'_, B> {
                     // A thread is one queue: the depth of a call says nothing about its order.
                     let node = self.of.add(EndedSlice { lane: 0, ..*slice }, track, MachineSide::Host);
                     let busy_ps = thread.node(slice.start_ps, slice.end_ps);
-                    self.of.work.host_busy_ps.push((node, busy_ps));
+                    self.of.work.host.make_mut().push(HostWork::new(node, busy_ps));
                     last_end_ps = slice.end_ps;
                     for of in correlation.into_iter().flat_map(|id| self.launched.of(id)) {
-                        let of = &mut self.of.work.nodes[of as usize];
                         // Clocks of host and device can differ: a launch is no cause of earlier
                         // work.
-                        if of.start_ps >= slice.start_ps {
-                            of.launch = node;
+                        if self.of.work.nodes[of as usize].start_ps >= slice.start_ps {
+                            self.of.work.set_launch(of, node);
                         }
                     }
                 }

@@ -10,7 +10,7 @@ use nprof_engine::wire::run_path::RunPath;
 
 use super::super::ranks::Comparing;
 use super::super::{ExportError, RanksOf};
-use crate::analysis::graph::{overlay, replayable, too_large};
+use crate::analysis::graph::{events_of, overlay, replayable};
 use crate::analysis::{AnalysisError, findings, job_segment, on_all_cores};
 
 /// The answer of a file with a part of a profile.
@@ -80,9 +80,9 @@ impl RunAnswers {
         let path = run.run.critical_path(None, MOST_PARTS, on_all_cores(cancel));
         let waits = run.waits_of_each(of.profile, MOST_WAITS, cancel);
         let name = of.profile.manifest.slug();
-        let graph = match too_large(of.profile) {
+        let graph = match events_of(of.profile) {
             _ if !has_graph => Err(Refusal::new(RefusalKind::NotFound, without_graph(name))),
-            Some(_) => {
+            events if events > MOST_EVENTS => {
                 let reason = format!("a page replays a run of at most {MOST_EVENTS} events");
                 tracing::warn!("the export has no graph to replay: {reason}");
                 Err(Refusal::new(
@@ -90,7 +90,7 @@ impl RunAnswers {
                     format!("{reason}: `nprof whatif {name} EDIT` answers"),
                 ))
             }
-            None => Ok(overlay(of.profile, &run, cancel)?),
+            _ => Ok(overlay(of.profile, &run, cancel)?),
         };
         Ok(Self { findings: Ok(findings), path, waits, graph })
     }

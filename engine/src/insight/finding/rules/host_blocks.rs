@@ -26,7 +26,7 @@ pub(super) const RULE: FindingRule = FindingRule {
 const LEAST_SAVING: f64 = 0.02;
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
+    if facts.graph.ranks.iter().all(|rank| rank.work.host.is_empty()) {
         return Ok(Judgement::CannotTell(DataGap::Launches));
     }
     let mut calls: Vec<BlockingCall> = Vec::new();

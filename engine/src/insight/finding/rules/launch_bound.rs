@@ -29,7 +29,7 @@ pub(super) const RULE: FindingRule = FindingRule {
 const LEAST_SHARE: f64 = 0.05;
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    if facts.graph.ranks.iter().all(|rank| rank.host.is_empty()) {
+    if facts.graph.ranks.iter().all(|rank| rank.work.host.is_empty()) {
         return Ok(Judgement::CannotTell(DataGap::Launches));
     }
     // A host that makes no call for long is no matter of launches: see `idle-gap`.

@@ -8,6 +8,7 @@ use crate::insight::region::NoSteps;
 use crate::insight::tests::{Drawn, work_of};
 use crate::insight::{JobGraph, Scenario};
 use crate::model::RankCalls;
+use crate::spill::NoShelf;
 
 const US: i64 = 1_000_000;
 
@@ -16,7 +17,7 @@ fn machine(slices: &[Drawn]) -> Analysed {
     let job = Job::new(vec![RankInput { rank: 0, calls: RankCalls::default(), given: None, stated_ps: 0 }]);
     let found = matched(&job, Cancel::NEVER).unwrap();
     let report = report(&job, found, Cancel::NEVER).unwrap();
-    let graph = JobGraph::new(&job, &report, vec![work], Work::IN_PLACE).unwrap();
+    let graph = JobGraph::new(&job, &report, vec![work], &NoShelf, Work::IN_PLACE).unwrap();
     Analysed { job, report, graph }
 }
 

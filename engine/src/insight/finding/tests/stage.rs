@@ -5,11 +5,12 @@ use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::{Cancel, Work};
 use crate::insight::JobGraph;
-use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
+use crate::model::rank_work::NO_LAYER;
 use crate::model::{
     CallList, CollectiveKind, Communicator, Identity, MachineSide, Membership, RankCalls, RankWork, Role,
     Signature, TrackId, WorkClass, WorkNode, WorkQueue,
 };
+use crate::spill::NoShelf;
 
 pub(super) const US: i64 = 1_000_000;
 pub(super) const RANKS: usize = 8;
@@ -65,11 +66,14 @@ pub(super) fn job(causes: &[Cause]) -> Analysed {
     for step in 0..STEPS {
         simulation.step(step);
     }
-    let Simulation { works, inputs, .. } = simulation;
+    let Simulation { mut works, inputs, .. } = simulation;
     let job = Job::new(inputs);
     let found = matched(&job, Cancel::NEVER).unwrap();
     let report = report(&job, found, Cancel::NEVER).unwrap();
-    let graph = JobGraph::new(&job, &report, works, Work::IN_PLACE).unwrap();
+    for (at, work) in works.iter_mut().enumerate() {
+        work.to_shared_clock(&report.clock_of_segment(&job, at));
+    }
+    let graph = JobGraph::new(&job, &report, works, &NoShelf, Work::IN_PLACE).unwrap();
     Analysed { job, report, graph }
 }
 
@@ -175,9 +179,9 @@ impl Simulation<'_> {
         if !self.is_recorded(rank, step) {
             return None;
         }
-        let nodes = &mut self.works[rank].nodes;
+        let nodes = self.works[rank].nodes.make_mut();
         let row = u32::try_from(nodes.len()).unwrap();
-        nodes.push(WorkNode { start_ps, duration_ps, class, row, launch: NO_LAUNCH });
+        nodes.push(WorkNode { start_ps, duration_ps, class, row });
         Some(row)
     }
 

@@ -89,7 +89,7 @@ pub(super) fn add_edges<'s, B: Bytes>(
         }
     };
     work.work.is_stated = queues.iter().map(is_stated).collect();
-    work.work.edges.append(&mut edges);
+    work.work.edges.extend(edges);
     work.work.semaphores = matching.names;
     work.work.waits = counts;
     Ok(())
