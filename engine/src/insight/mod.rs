@@ -27,6 +27,8 @@ pub mod region;
 mod replay;
 mod scenario;
 pub mod slack;
+#[cfg(test)]
+mod step_tests;
 mod sweep;
 #[cfg(test)]
 mod tests;

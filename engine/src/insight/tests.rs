@@ -84,6 +84,7 @@ pub(super) fn job_of_works(works: Vec<RankWork>) -> JobGraph {
         root: None,
         signature: 0,
         most_transfer_ps: i64::MAX,
+        is_step: false,
     };
     let meetings = (0..most).map(meeting).collect();
     let numbers = (0..).take(works.len()).collect();

@@ -2,17 +2,17 @@
 
 use std::sync::Mutex;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
 use super::evidence::{RankStarts, StartEvidence};
 use super::meeting::{Meeting, MeetingCall};
 use super::observed_work::ObservedWork;
 use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
-use crate::analysis::{Job, Report};
-use crate::base::Result;
+use crate::analysis::{Job, Passage, Report, passages};
+use crate::base::{Result, narrow};
 use crate::exec::Work;
-use crate::model::{CollectiveKind, MachineSide, RankWork, WorkNode};
+use crate::model::{CollectiveKind, MachineSide, RankWork, WaitingRanks, WorkNode};
 use crate::spill::Shelf;
 
 /// The dependency graph of all ranks.
@@ -46,14 +46,16 @@ impl JobGraph {
             root: one.root,
             signature: one.signature,
             most_transfer_ps: i64::MAX,
+            is_step: false,
         };
         let mut meetings: Vec<Meeting> = report.operations.iter().map(meeting).collect();
-        let calls = calls_of(job, report, &works, work)?;
+        let mut calls = calls_of(job, report, &works, work)?;
         let absent = absent_calls(job, report, &transfers, &works, &calls, work.cancel)?;
         for absent in absent.iter().flatten().filter(|absent| !absent.arrives) {
             let meeting = &mut meetings[absent.meeting as usize];
             meeting.most_transfer_ps = transfers[meeting.signature as usize];
         }
+        add_steps(job, report, &works, &mut meetings, &mut calls);
         let numbers = job.ranks.iter().map(|rank| rank.rank);
         let parts = works.into_iter().zip(calls).zip(absent).zip(numbers);
         let part = |(((work, calls), absent), rank)| GraphPart { rank, work, calls, absent };
@@ -185,6 +187,43 @@ fn calls_of(job: &Job, report: &Report, works: &[RankWork], work: Work<'_>) -> R
         Ok(calls_by_row(&works[at], &job.ranks[at].calls.rows.iter().copied().zip(meetings).collect()))
     };
     work.gather(works.len(), of)
+}
+
+/// Adds the steps of operations whose senders and receivers the traces state. Each send is a
+/// meeting of its own, and the ranks that receive its data wait for it.
+fn add_steps(
+    job: &Job,
+    report: &Report,
+    works: &[RankWork],
+    meetings: &mut Vec<Meeting>,
+    calls: &mut [Vec<MeetingCall>],
+) {
+    if job.ranks.iter().all(|rank| rank.rest.transfers.is_empty()) {
+        return;
+    }
+    let mut of_rows: Vec<FxHashMap<u32, u32>> = vec![FxHashMap::default(); works.len()];
+    for (at, operation) in report.operations.iter().enumerate() {
+        for Passage { from, to, rows: (sent, received), .. } in passages(job, report, at) {
+            let meeting = *of_rows[from].entry(sent).or_insert_with(|| {
+                meetings.push(Meeting {
+                    calls: 0,
+                    waiting: WaitingRanks::ForRoot,
+                    root: Some(narrow(from)),
+                    signature: operation.signature,
+                    most_transfer_ps: i64::MAX,
+                    is_step: true,
+                });
+                narrow(meetings.len() - 1)
+            });
+            of_rows[to].entry(received).or_insert(meeting);
+        }
+    }
+    for ((work, calls), of_rows) in works.iter().zip(calls).zip(&of_rows) {
+        let known: FxHashSet<u32> = calls.iter().map(|call| call.node).collect();
+        let steps = calls_by_row(work, of_rows).into_iter().filter(|step| !known.contains(&step.node));
+        calls.extend(steps);
+        calls.sort_unstable_by_key(|call| call.node);
+    }
 }
 
 /// The calls of a rank. `meetings` has their operations by row.

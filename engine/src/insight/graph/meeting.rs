@@ -15,7 +15,7 @@ pub(in crate::insight) struct MeetingCall {
     pub(in crate::insight) arrives: bool,
 }
 
-/// An operation of several ranks.
+/// An operation of several ranks, or a step of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::insight) struct Meeting {
     /// Number of calls that have a node.
@@ -28,6 +28,8 @@ pub(in crate::insight) struct Meeting {
     /// The longest part of a call behind the last known arrival that can be its transfer, in
     /// picoseconds. The rest is waiting for a rank that was not recorded.
     pub(in crate::insight) most_transfer_ps: i64,
+    /// Whether this is only a step of an operation: ranks wait for data that one rank sends.
+    pub(in crate::insight) is_step: bool,
 }
 
 /// The calls of an operation that an end of a call waits for.

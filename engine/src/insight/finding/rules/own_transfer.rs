@@ -82,9 +82,11 @@ fn add_parts(facts: &Facts<'_>, rank: u32, graph: &RankGraph, of_operations: &mu
     };
     let mut steps = (0_u32..).zip(&graph.work.nodes).filter(is_step).peekable();
     let mut ended_ps = i64::MIN;
-    for (at, call) in graph.calls.iter().enumerate() {
+    let calls = graph.calls.iter().filter(|call| !facts.graph.meetings[call.meeting as usize].is_step);
+    let mut calls = calls.peekable();
+    while let Some(call) = calls.next() {
         let node = &graph.work.nodes[call.node as usize];
-        let next = graph.calls.get(at + 1).map(|next| graph.work.nodes[next.node as usize].start_ps);
+        let next = calls.peek().map(|next| graph.work.nodes[next.node as usize].start_ps);
         let is_alone = node.start_ps >= ended_ps && next.is_none_or(|next_ps| next_ps >= node.end_ps());
         ended_ps = ended_ps.max(node.end_ps());
         let last_ps = facts.report.operations[call.meeting as usize].span.last_ps.max(node.start_ps);
