@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::edge::RankEdges;
-use super::graph::{JobGraph, MeetingCall, RankGraph};
+use super::graph::{JobGraph, RankGraph};
 use super::node_change::NodeChange;
 use super::walk::JobEdges;
 use crate::base::upper_median;
@@ -95,9 +95,7 @@ impl<'g> MedianRank<'g> {
                 }
             }
         }
-        // Senders and receivers of data have nothing in common.
-        let is_step = |call: &MeetingCall| graph.meetings[call.meeting as usize].is_step;
-        let calls = rank.calls.iter().filter(|call| !is_step(call));
+        let calls = rank.calls.iter().filter(|call| !graph.is_step(call));
         for call in calls.filter(|call| rank.row_of(call.node).is_some()) {
             let of = of_meetings.remove(&call.meeting).unwrap_or_default();
             if let Some(median_ps) = upper_median(of, i64::cmp) {

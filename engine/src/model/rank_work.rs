@@ -143,6 +143,12 @@ impl RankWork {
         self.launches.get(node as usize).copied().filter(|launch| *launch != NO_LAUNCH)
     }
 
+    /// The node that launched another one.
+    #[must_use]
+    pub fn launching(&self, node: u32) -> Option<&WorkNode> {
+        self.nodes.get(self.launch(node)? as usize)
+    }
+
     /// Notes that a node was launched by another one.
     pub fn set_launch(&mut self, node: u32, by: u32) {
         let (nodes, launches) = (self.nodes.len(), self.launches.make_mut());

@@ -13,7 +13,7 @@ use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
-use super::run_graph::{MOST_EVENTS, RunGraph};
+use super::run_graph::{MOST_EVENTS_IN_PAGE, RunGraph};
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
@@ -125,8 +125,9 @@ impl<B: Bytes> OpenBundle<B> {
             return Ok(graph);
         }
         let overlay = self.bundle.graph.as_ref().map_err(Refusal::clone)?;
-        if overlay.len() > MOST_EVENTS {
-            let what = format!("the run has {} events, and a page replays {MOST_EVENTS}", overlay.len());
+        if overlay.len() > MOST_EVENTS_IN_PAGE {
+            let what =
+                format!("the run has {} events, and a page replays {MOST_EVENTS_IN_PAGE}", overlay.len());
             return Err(Refusal::new(RefusalKind::BadQuestion, what));
         }
         let row_times = |rank: u32, rows: &[u32]| {

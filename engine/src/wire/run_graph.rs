@@ -13,7 +13,7 @@ use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Edit, EditError, JobGraph, Predictions, Scenario, subjects_of};
 
 /// Most events of a profile whose graph a page makes.
-pub const MOST_EVENTS: u64 = 4_000_000;
+pub const MOST_EVENTS_IN_PAGE: u64 = 4_000_000;
 
 /// A dependency graph. The replay of the unchanged run and the path are made for the first answer
 /// that needs them: findings need neither.

@@ -19,7 +19,7 @@ use crate::store::{Profile, RankFile};
 /// Most events of a profile whose graph a server makes, and of all graphs that it keeps. Findings
 /// take some 20 bytes of memory for each beside the files of the graph.
 pub const MOST_EVENTS: u64 = 16_000_000;
-/// Most events of a profile whose graph stays in memory. It takes some 40 bytes for each.
+/// Most events of a profile whose graph stays in memory. It takes some 50 bytes for each.
 const MOST_EVENTS_IN_MEMORY: u64 = 8_000_000;
 
 /// The events of all ranks of a profile.

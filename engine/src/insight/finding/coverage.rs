@@ -183,9 +183,8 @@ fn share(part: u64, whole: u64) -> f64 {
 /// Other launches, such as preparations, are recorded only where work waited for them.
 fn launches(rank: &RankGraph) -> (u64, u64) {
     let is_of_thread = |node: u32| {
-        let launch = rank.work.launch(node);
-        let class = launch.and_then(|launch| rank.work.nodes.get(launch as usize)).map(|node| node.class);
-        let queue = class.map(|class| rank.classes[class as usize].queue);
+        let launching = rank.work.launching(node);
+        let queue = launching.map(|launching| rank.classes[launching.class as usize].queue);
         queue.is_some_and(|queue| rank.work.queues[queue as usize].identity.role == Role::HostThread)
     };
     let mut of_queues = vec![(0_u64, 0_u64); rank.work.queues.len()];

@@ -90,6 +90,12 @@ impl JobGraph {
         Ok(Self { ranks: ranks(numbers, works, of_ranks, shelf, work)?, meetings, ..Self::default() })
     }
 
+    /// Whether a call is only a step of an operation. Its ranks send or receive, so they have
+    /// nothing in common.
+    pub(in crate::insight) fn is_step(&self, call: &MeetingCall) -> bool {
+        self.meetings[call.meeting as usize].is_step
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -386,7 +386,7 @@ impl RankGraph {
         let mut leads = vec![LaunchLead::NONE; work.host.len()];
         let mut ended = DeviceEnd::new(self);
         for (at, node) in (0_u32..).zip(&work.nodes) {
-            let Some(by) = work.launch(at).and_then(|by| work.nodes.get(by as usize)) else { continue };
+            let Some(by) = work.launching(at) else { continue };
             let lead_ps = node.start_ps.saturating_sub(by.start_ps);
             let latency_ps = &mut latencies_ps[self.classes[node.class as usize].queue as usize];
             *latency_ps = lead_ps.min(*latency_ps);

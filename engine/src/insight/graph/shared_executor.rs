@@ -153,7 +153,7 @@ fn overlaps(of: ObservedWork<'_>, queues: &[u32], names: &LongestNames) -> Vec<S
                     before = Some((other, end_ps));
                 }
             }
-            let launch = work.launch(at).and_then(|launch| work.nodes.get(launch as usize));
+            let launch = work.launching(at);
             let ready_ps =
                 launch.map(|launch| launch.start_ps.saturating_add(LAUNCHED_BEFORE_PS).max(last[own].end_ps));
             if let (Some((other, end_ps)), Some(ready_ps)) = (before, ready_ps)

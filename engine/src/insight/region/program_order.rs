@@ -78,7 +78,7 @@ impl ProgramOrder {
             let node = &work.nodes[at as usize];
             let queue = work.classes[node.class as usize].queue;
             let before_ps = last.entry(queue).or_insert(i64::MIN);
-            if let Some(launch) = work.launch(at).and_then(|launch| work.nodes.get(launch as usize)) {
+            if let Some(launch) = work.launching(at) {
                 *before_ps = launch.start_ps;
             }
             keyed.push((*before_ps, at));

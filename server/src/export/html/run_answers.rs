@@ -5,7 +5,7 @@ use nprof_engine::insight::GraphOverlay;
 use nprof_engine::wire::bundle::BundledWaits;
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
-use nprof_engine::wire::run_graph::MOST_EVENTS;
+use nprof_engine::wire::run_graph::MOST_EVENTS_IN_PAGE;
 use nprof_engine::wire::run_path::RunPath;
 
 use super::super::ranks::Comparing;
@@ -80,17 +80,14 @@ impl RunAnswers {
         let path = run.run.critical_path(None, MOST_PARTS, on_all_cores(cancel));
         let waits = run.waits_of_each(of.profile, MOST_WAITS, cancel);
         let name = of.profile.manifest.slug();
-        let graph = match events_of(of.profile) {
-            _ if !has_graph => Err(Refusal::new(RefusalKind::NotFound, without_graph(name))),
-            events if events > MOST_EVENTS => {
-                let reason = format!("a page replays a run of at most {MOST_EVENTS} events");
-                tracing::warn!("the export has no graph to replay: {reason}");
-                Err(Refusal::new(
-                    RefusalKind::NotFound,
-                    format!("{reason}: `nprof whatif {name} EDIT` answers"),
-                ))
-            }
-            _ => Ok(overlay(of.profile, &run, cancel)?),
+        let graph = if !has_graph {
+            Err(Refusal::new(RefusalKind::NotFound, without_graph(name)))
+        } else if events_of(of.profile) > MOST_EVENTS_IN_PAGE {
+            let reason = format!("a page replays a run of at most {MOST_EVENTS_IN_PAGE} events");
+            tracing::warn!("the export has no graph to replay: {reason}");
+            Err(Refusal::new(RefusalKind::NotFound, format!("{reason}: `nprof whatif {name} EDIT` answers")))
+        } else {
+            Ok(overlay(of.profile, &run, cancel)?)
         };
         Ok(Self { findings: Ok(findings), path, waits, graph })
     }

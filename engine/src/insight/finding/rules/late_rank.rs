@@ -16,7 +16,6 @@ use super::{FindingRule, MOST_ALONE};
 use crate::analysis::{Suspect, costs};
 use crate::base::{Result, upper_median};
 use crate::insight::Scenario;
-use crate::insight::graph::MeetingCall;
 use crate::insight::median_rank::MedianRank;
 
 pub(super) const RULE: FindingRule = FindingRule {
@@ -253,8 +252,7 @@ fn later_begins(facts: &Facts<'_>, median: &MedianRank<'_>, of_ranks: &mut [Late
     let mut of_meetings: FxHashMap<u32, Vec<GapOfRank>> = FxHashMap::default();
     let calls = |rank: usize| {
         let graph = &facts.graph.ranks[rank];
-        let is_step = |call: &MeetingCall| facts.graph.meetings[call.meeting as usize].is_step;
-        graph.calls.iter().filter(move |call| !is_step(call) && graph.row_of(call.node).is_some())
+        graph.calls.iter().filter(|call| !facts.graph.is_step(call) && graph.row_of(call.node).is_some())
     };
     for (rank, of) in of_ranks.iter_mut().enumerate() {
         let graph = &facts.graph.ranks[rank];

@@ -82,7 +82,7 @@ fn add_parts(facts: &Facts<'_>, rank: u32, graph: &RankGraph, of_operations: &mu
     };
     let mut steps = (0_u32..).zip(&graph.work.nodes).filter(is_step).peekable();
     let mut ended_ps = i64::MIN;
-    let calls = graph.calls.iter().filter(|call| !facts.graph.meetings[call.meeting as usize].is_step);
+    let calls = graph.calls.iter().filter(|call| !facts.graph.is_step(call));
     let mut calls = calls.peekable();
     while let Some(call) = calls.next() {
         let node = &graph.work.nodes[call.node as usize];
