@@ -39,6 +39,8 @@ pub(super) struct WorkReader<'s, B> {
     pub(super) work: RankWork,
     classes: FxHashMap<WorkClass, u32>,
     queues: FxHashMap<WorkQueue, u32>,
+    /// The queue of the last node: many nodes of one queue follow each other.
+    last_queue: Option<(WorkQueue, u32)>,
     /// Whether a name is that of a wait.
     waits: FxHashMap<u32, bool>,
 }
@@ -51,6 +53,7 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
             work: RankWork::default(),
             classes: FxHashMap::default(),
             queues: FxHashMap::default(),
+            last_queue: None,
             waits: FxHashMap::default(),
         }
     }
@@ -88,7 +91,14 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
         let identity = self.segment.footer().tracks[track.0 as usize].spec.identity;
         let queue = WorkQueue { track, lane: slice.lane, identity, side };
         let work = &mut self.work;
-        let queue = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
+        let queue = match self.last_queue {
+            Some((last, at)) if last == queue => at,
+            _ => {
+                let at = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
+                self.last_queue = Some((queue, at));
+                at
+            }
+        };
         let class = WorkClass { queue, name: slice.name, layer: slice.layer };
         let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
         let duration_ps = slice.end_ps.saturating_sub(slice.start_ps);

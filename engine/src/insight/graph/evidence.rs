@@ -104,12 +104,18 @@ impl RankStarts {
         let (mut counts, mut apart) = (vec![0_u64; work.classes.len()], vec![0_u64; work.classes.len()]);
         let (mut under, mut after) =
             (vec![0_u32; work.classes.len() * width], vec![0_u32; work.classes.len() * width]);
+        let is_needed = needed_classes(of);
         // The end of the last slice of each queue.
         let mut until_ps = vec![i64::MIN; width];
         for node in work.nodes.iter().filter(|node| node.row < of.first_absent_row) {
             let class = node.class as usize;
             let queue = work.classes[class].queue as usize;
             let Some(bit) = place[queue] else { continue };
+            let own_until_ps = until_ps[bit].max(node.end_ps());
+            if !is_needed[class] {
+                until_ps[bit] = own_until_ps;
+                continue;
+            }
             counts[class] += 1;
             // Work that its own queue held back shows nothing: what runs then can have come later.
             let is_apart = node.start_ps.saturating_sub(until_ps[bit]) > RIGHT_AFTER_PS;
@@ -132,10 +138,22 @@ impl RankStarts {
             {
                 after[own][at] += 1;
             }
-            until_ps[bit] = until_ps[bit].max(node.end_ps());
+            until_ps[bit] = own_until_ps;
         }
         Self { counts, apart, under, after }
     }
+}
+
+/// For each class of a rank whether its starts can tell something: if the recording does not state
+/// its waits, or if it computes and a communication can wait for what it waits for.
+fn needed_classes(of: ObservedWork<'_>) -> Vec<bool> {
+    let work = of.work;
+    let is_stated = |class: &WorkClass| work.states_waits(class.queue);
+    let mut classes = work.classes.iter().zip(of.communicates);
+    let computing =
+        classes.any(|(class, communicates)| *communicates && !is_stated(class)).then(|| of.computing_queue());
+    let is_needed = |class: &WorkClass| !is_stated(class) || computing == Some(Some(class.queue));
+    work.classes.iter().map(is_needed).collect()
 }
 
 impl<'w> StartEvidence<'w> {
