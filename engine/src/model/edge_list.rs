@@ -163,6 +163,11 @@ impl EdgeList {
         EdgeSlice(&self.edges)
     }
 
+    /// Adds an edge.
+    pub fn push(&mut self, edge: StatedEdge) {
+        self.edges.make_mut().push(edge.into());
+    }
+
     /// Keeps the edges that are wanted. Those on a shelf stay there if all are.
     pub fn retain(&mut self, is_wanted: impl Fn(&StatedEdge) -> bool) {
         if !self.iter().all(|edge| is_wanted(&edge)) {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::instruction::OrderedInstruction;
 use crate::model::stated_edge::NO_SEMAPHORE;
-use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge};
+use crate::model::{Certainty, EdgeList, EdgeReason, NodePoint, StatedEdge};
 
 /// Adds the edges of an engine's order that no line has: to the start of an instruction from the
 /// one before it, and to the end of one that waits for all before it. Returns the start of the
@@ -12,7 +12,7 @@ use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge};
 pub(super) fn add_edges(
     instructions: &mut [OrderedInstruction],
     mut starts_before: FxHashMap<u32, i64>,
-    edges: &mut Vec<StatedEdge>,
+    edges: &mut EdgeList,
 ) -> FxHashMap<u32, i64> {
     instructions.sort_unstable();
     let mut running: Vec<OrderedInstruction> = Vec::new();
@@ -78,7 +78,7 @@ mod tests {
             instruction(2, 0, 12, 45, true),
             instruction(3, 0, 46, 50, false),
         ];
-        let mut edges = Vec::new();
+        let mut edges = EdgeList::default();
         let starts = add_edges(&mut instructions, FxHashMap::from_iter([(2, 0)]), &mut edges);
         assert_eq!(starts[&2], 3);
         let found: Vec<_> =

@@ -15,7 +15,8 @@ use crate::makers::rows::{cell, named};
 use crate::makers::work_reader::WorkReader;
 use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
 use crate::model::{
-    Certainty, EdgeReason, NodePoint, Role, StatedEdge, TrackId, WaitCounts, WorkQueue, WorkSemaphore,
+    Certainty, EdgeList, EdgeReason, NodePoint, Role, StatedEdge, TrackId, WaitCounts, WorkQueue,
+    WorkSemaphore,
 };
 use crate::segment::{Bytes, Segment};
 
@@ -46,7 +47,7 @@ pub(super) fn add_edges<'s, B: Bytes>(
     parts: WorkParts<'_, 's, B>,
 ) -> Result<()> {
     let WorkParts { segment, cancel, arrows, mut instructions, mut packets, operations } = parts;
-    let mut edges = Vec::new();
+    let mut edges = std::mem::take(&mut work.work.edges);
     let starts = instructions.waits.iter().filter(|wait| wait.at == NodePoint::Start);
     let mut before: FxHashMap<u32, i64> = starts.map(|wait| (wait.node, wait.start_ps)).collect();
     for of in instructions.order.values_mut() {
@@ -89,7 +90,7 @@ pub(super) fn add_edges<'s, B: Bytes>(
         }
     };
     work.work.is_stated = queues.iter().map(is_stated).collect();
-    work.work.edges.extend(edges);
+    work.work.edges = edges;
     work.work.semaphores = matching.names;
     work.work.waits = counts;
     Ok(())
@@ -100,7 +101,7 @@ pub(super) fn add_edges<'s, B: Bytes>(
 fn transfers<B: Bytes>(
     instructions: &mut InstructionWork<'_, B>,
     packets: &mut PacketWork<'_, B>,
-    edges: &mut Vec<StatedEdge>,
+    edges: &mut EdgeList,
 ) -> (FxHashMap<u32, SemaphoreWrites>, FxHashSet<TrackId>) {
     for of in instructions.dynamic.values_mut() {
         of.sort_unstable_by_key(|trigger| (trigger.start_ps, trigger.node));

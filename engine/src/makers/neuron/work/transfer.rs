@@ -9,7 +9,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::model::stated_edge::NO_SEMAPHORE;
-use crate::model::{Certainty, EdgeReason, NodePoint, StatedEdge};
+use crate::model::{Certainty, EdgeList, EdgeReason, NodePoint, StatedEdge};
 
 /// Bytes of a packet that writes a semaphore. Larger packets carry data.
 pub(super) const SEMAPHORE_WRITE_BYTES: i64 = 4;
@@ -110,7 +110,7 @@ impl TransferQueue {
         dynamic: &[Trigger],
         is_only: bool,
         writes: &mut SemaphoreWrites,
-        edges: &mut Vec<StatedEdge>,
+        edges: &mut EdgeList,
     ) {
         self.packets.sort_unstable_by_key(|packet| (packet.ring, packet.start_ps, packet.node));
         self.transfers.sort_unstable_by_key(|transfer| transfer.start_ps);
@@ -129,7 +129,7 @@ impl TransferQueue {
         }
     }
 
-    fn static_group(&self, ring: &[QueuePacket], writes: &mut SemaphoreWrites, edges: &mut Vec<StatedEdge>) {
+    fn static_group(&self, ring: &[QueuePacket], writes: &mut SemaphoreWrites, edges: &mut EdgeList) {
         let mut last = None;
         for packet in ring {
             let transfer = self.transfer_of(packet);
@@ -184,7 +184,7 @@ fn dynamic_group(
     number: usize,
     triggers: DynamicTriggers<'_>,
     writes: &mut SemaphoreWrites,
-    edges: &mut Vec<StatedEdge>,
+    edges: &mut EdgeList,
 ) {
     let [first, ..] = group else { return };
     let trigger = triggers.of(number, first.start_ps);
