@@ -214,9 +214,10 @@ impl RankWork {
         let key = |node: &WorkNode| (node.start_ps, node.row);
         if !self.nodes.is_sorted_by_key(key) {
             // Tracks come one after the other, each in its order: a stable sort merges them.
-            let nodes = &self.nodes[..];
-            let mut order: Vec<u32> = (0_u32..).take(nodes.len()).collect();
-            order.sort_by_key(|&at| key(&nodes[at as usize]));
+            let keyed = (0_u32..).zip(&self.nodes).map(|(at, node)| (node.start_ps, node.row, at));
+            let mut keyed: Vec<(i64, u32, u32)> = keyed.collect();
+            keyed.sort();
+            let order: Vec<u32> = keyed.into_iter().map(|(_, _, at)| at).collect();
             self.reorder(&order);
         }
         self.edges.sort();

@@ -167,15 +167,14 @@ pub struct RankGraph {
 
 /// Positions of the nodes, ascending by end.
 fn by_ends(work: &RankWork) -> Vec<u32> {
-    let nodes = &work.nodes[..];
-    let mut of_queues: Vec<Vec<u32>> = vec![Vec::new(); work.queues.len()];
-    for (at, node) in (0_u32..).zip(nodes) {
-        of_queues[work.classes[node.class as usize].queue as usize].push(at);
+    let mut of_queues: Vec<Vec<(i64, u32)>> = vec![Vec::new(); work.queues.len()];
+    for (at, node) in (0_u32..).zip(&work.nodes) {
+        of_queues[work.classes[node.class as usize].queue as usize].push((node.end_ps(), at));
     }
     // The work of a queue ends in its order: a stable sort merges the queues.
     let mut ends = of_queues.concat();
-    ends.sort_by_key(|&at| (nodes[at as usize].end_ps(), at));
-    ends
+    ends.sort();
+    ends.into_iter().map(|(_, at)| at).collect()
 }
 
 /// For each class whether it has calls of operations.

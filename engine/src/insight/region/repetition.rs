@@ -23,6 +23,10 @@ const MOST_PART: f64 = 0.6;
 /// Times by which a longer order has to explain the differences of a shorter one.
 const BETTER: f64 = 4.0;
 
+/// Bits by which repetitions have to tell an order shorter. The chance that an order without loops
+/// looks so is one in as many powers of two.
+const LEAST_BITS: f64 = 8.0;
+
 /// Repetitions that are compared in search of the usual one.
 const COMPARED: usize = 12;
 
@@ -106,10 +110,11 @@ impl RepeatingOrder {
 
 /// The repetition of the outermost loop. `None` if there is none.
 pub(super) fn outermost(names: &[u32], cancel: Cancel<'_>) -> Result<Option<RepeatingOrder>> {
+    let surprise = Surprise::of(names);
     let mut found: Option<RepeatingOrder> = None;
     for candidate in candidates(names, cancel)? {
         cancel.check()?;
-        let Some(next) = followed(names, &candidate) else { continue };
+        let Some(next) = followed(names, &candidate, &surprise) else { continue };
         match &found {
             Some(outer) if !outer.gives_way_to(&next) => {}
             _ => found = Some(next),
@@ -118,8 +123,41 @@ pub(super) fn outermost(names: &[u32], cancel: Cancel<'_>) -> Result<Option<Repe
     Ok(found)
 }
 
+/// How surprising each name of an order is, in bits.
+struct Surprise {
+    of_names: FxHashMap<u32, f64>,
+    /// Bits that tell a place of the order.
+    of_place: f64,
+}
+
+impl Surprise {
+    fn of(names: &[u32]) -> Self {
+        let all = names.len().max(1) as f64;
+        let mut of_names: FxHashMap<u32, f64> = FxHashMap::default();
+        for name in names {
+            *of_names.entry(*name).or_default() += 1.0;
+        }
+        of_names.values_mut().for_each(|of| *of = (all / *of).log2());
+        Self { of_names, of_place: all.log2() }
+    }
+
+    /// Whether an order is told in clearly fewer bits by its repetitions than name by name. Few
+    /// names in a short order repeat by chance.
+    fn is_explained_by(&self, found: &RepeatingOrder) -> bool {
+        let word: f64 = found.word.iter().map(|name| self.of_names[name]).sum();
+        let gaps = found.repeats.windows(2).filter(|pair| pair[1].start > pair[0].end).count() as f64;
+        let edits = |one: &Repeat| one.difference * (one.end - one.start + found.word.len()) as f64;
+        let edits: f64 = found.repeats.iter().map(edits).sum();
+        let saved = (found.repeats.len() as f64 - 1.0) * word;
+        // The begin and the length of the word, where it does not go on, and each edit.
+        let of_edit = (found.word.len() as f64).log2() + word / found.word.len() as f64;
+        let told = (2.0 + gaps) * self.of_place + edits * of_edit;
+        saved - told >= LEAST_BITS
+    }
+}
+
 /// The repetitions at the places of a candidate, if they are enough.
-fn followed(names: &[u32], candidate: &RepeatCandidate) -> Option<RepeatingOrder> {
+fn followed(names: &[u32], candidate: &RepeatCandidate, surprise: &Surprise) -> Option<RepeatingOrder> {
     let word_at = usual(names, candidate)?;
     let word = &names[word_at.0..word_at.1];
     if word.iter().all(|name| *name == word[0]) {
@@ -132,7 +170,8 @@ fn followed(names: &[u32], candidate: &RepeatCandidate) -> Option<RepeatingOrder
     let ends = (first.start + names.len() - last.end).min(word.len()) as f64 / word.len() as f64;
     let is_often = repeats.len() as f64 + ends >= LEAST_REPETITIONS as f64 - 1.0 + LEAST_PART;
     let covers = found.covered() as f64 + ends * word.len() as f64 >= LEAST_COVERED * names.len() as f64;
-    (is_often && repeats.len() >= LEAST_REPETITIONS - 1 && covers).then_some(found)
+    let is_enough = is_often && repeats.len() >= LEAST_REPETITIONS - 1 && covers;
+    (is_enough && surprise.is_explained_by(&found)).then_some(found)
 }
 
 /// The place of a repetition of about the usual length that is like the others: the most frequent

@@ -47,8 +47,8 @@ pub(super) struct SemaphoreOperand {
 const BY_TRANSFER: &str = "semaphore=";
 const SEMAPHORE: &str = "S[";
 
-/// Where the occurrences of a word end. Looking for its last sign is faster than for the word, in
-/// texts as short as operands.
+/// The places behind each occurrence of a word. In texts as short as operands, a search for its
+/// last sign is faster than one for the word.
 fn ends_of<'t>(word: &'static str, text: &'t str) -> impl Iterator<Item = usize> + 't {
     let bytes = text.as_bytes();
     let last = word.as_bytes()[word.len() - 1];
