@@ -12,6 +12,7 @@ use nprof_capture::device::simulation::{self, Simulation};
 use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::BuildOptions;
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::native::{AllCores, SegmentFile, WriteError, write_segment};
 use nprof_engine::query::{self, HitPage, SearchPattern};
 use nprof_engine::rank::RankView;
@@ -103,7 +104,17 @@ fn questions(path: &Path) {
             )))
         }),
     );
-    report("summary", time(|| drop(black_box(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)))));
+    report(
+        "summary",
+        time(|| {
+            drop(black_box(answer::summary(
+                RankView::of(&segment),
+                0,
+                &MetricScope::default(),
+                Work::IN_PLACE,
+            )))
+        }),
+    );
 }
 
 fn time(mut question: impl FnMut()) -> Vec<Duration> {

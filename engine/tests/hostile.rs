@@ -13,6 +13,7 @@ use nprof_engine::codec;
 use nprof_engine::exec::Work;
 use nprof_engine::fixture::{Counting, alone, cost};
 use nprof_engine::index::Postings;
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::model::{
     FieldSpec, NameId, Nesting, TableId, TableKind, TableSpec, TrackId, TrackSpec, Warning, WarningKind,
 };
@@ -114,7 +115,7 @@ fn ask_everything(segment: &Segment<Vec<u8>>) {
     let _ = answer::search(rank, &SearchPattern::text("a"), HitPage::first(10), Work::IN_PLACE);
     let _ = answer::selection(rank, span, None, Work::IN_PLACE);
     let _ = answer::window(rank, span, None, 100, Work::IN_PLACE);
-    let _ = answer::summary(rank, 0, Work::IN_PLACE);
+    let _ = answer::summary(rank, 0, &MetricScope::default(), Work::IN_PLACE);
     let _ = answer::slice(rank, 0, Work::IN_PLACE);
     for level in [0, 8, 20] {
         let _ = answer::tile(

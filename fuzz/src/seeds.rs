@@ -25,6 +25,7 @@ use nprof_engine::insight::finding::{Coverage, FindingRule, Judgement, RULES, Ru
 use nprof_engine::insight::{GraphOverlay, JobGraph, RankOverlay};
 use nprof_engine::makers::neuron::Engine;
 use nprof_engine::makers::{CallIds, collectives, work};
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::model::Sink;
 use nprof_engine::query::row_times;
 use nprof_engine::rank::RankView;
@@ -409,7 +410,12 @@ fn messages(segments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>> {
             }
         }
         messages.push(postcard::to_allocvec(&answer::slice(RankView::of(&segment), 0, Work::IN_PLACE)?)?);
-        messages.push(postcard::to_allocvec(&answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)?)?);
+        messages.push(postcard::to_allocvec(&answer::summary(
+            RankView::of(&segment),
+            0,
+            &MetricScope::default(),
+            Work::IN_PLACE,
+        )?)?);
     }
     let packed: Vec<Vec<u8>> = messages
         .iter()

@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nprof_engine::base::in_memory;
+use nprof_engine::base::{Interval, in_memory};
 use nprof_engine::exec::Work;
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::model::Warning;
 use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::rank::RankView;
@@ -393,7 +394,12 @@ impl Rank for OpenRank {
         answer::rank_detail(self.view(), entry, &self.profile.manifest.names, later)
     }
 
-    fn summary(&self, work: Work<'_>) -> Result<Summary, Refusal> {
+    fn summary(&self, window: Option<Interval>, work: Work<'_>) -> Result<Summary, Refusal> {
+        if window.is_some() {
+            let scope = MetricScope { window, ..MetricScope::default() };
+            let found = answer::summary(self.view(), self.entry.rank, &scope, work);
+            return found.map_err(|error| self.refusal(error));
+        }
         let summary = self.app.summary(self, work).map_err(|error| self.refusal(error))?;
         Ok(Summary::clone(&summary))
     }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use nprof_engine::base::Result;
 use nprof_engine::exec::Work;
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::native::{AtomicFile, SegmentFile, read_regular};
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
@@ -19,7 +20,7 @@ use crate::store::SegmentPlace;
 
 /// Raised when a metric is added, removed or computed differently. The program's version is part of
 /// it.
-const VERSION: &str = concat!("5-", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("6-", env!("CARGO_PKG_VERSION"));
 /// The first words of the file.
 const TITLE: &str = "nprof summary";
 /// Larger files are not summaries of nprof.
@@ -43,7 +44,7 @@ pub fn summary_of(place: &SegmentPlace, segment: &SegmentFile, work: Work<'_>) -
         return Ok(summary);
     }
     let path = path_of(place);
-    let summary = answer::summary(RankView::of(segment), place.rank(), work)?;
+    let summary = answer::summary(RankView::of(segment), place.rank(), &MetricScope::default(), work)?;
     if let Err(error) = write(&path, segment.content(), &summary) {
         tracing::debug!("{}: cannot keep the summary for the next request ({error})", path.display());
     }
@@ -129,6 +130,8 @@ mod tests {
             [FieldContent::Float(0.1), FieldContent::Float(f64::INFINITY), FieldContent::Uint(u64::MAX)];
         let metrics = values.into_iter().map(|value| metric("m", value)).collect();
         Summary {
+            tables: Vec::new(),
+            absent: Vec::new(),
             rank: RankRef::Number(3),
             groups: vec![MetricGroupEntry {
                 key: "all".to_owned(),

@@ -56,6 +56,17 @@ impl<const N: usize> CallFields<N> {
         self.raw(field, row, |kind| matches!(kind, ColumnType::Int | ColumnType::Uint))
     }
 
+    /// The number of a field in a row, whatever its type.
+    pub(crate) fn number(&self, field: usize, row: usize) -> Option<f64> {
+        self.fields[field].iter().find_map(|(kind, column)| match (column.slot(row)?, column.values()) {
+            (slot, BlockValues::Floats(values)) => values.get(slot).copied(),
+            (slot, BlockValues::Ints(values)) if matches!(kind, ColumnType::Int | ColumnType::Uint) => {
+                values.get(slot).map(|value| *value as f64)
+            }
+            _ => None,
+        })
+    }
+
     /// The number of a field's text or JSON text in the dictionary.
     pub(crate) fn code(&self, field: usize, row: usize) -> Option<u32> {
         self.raw(field, row, ColumnType::is_code).and_then(|code| u32::try_from(code).ok())

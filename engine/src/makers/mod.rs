@@ -19,7 +19,7 @@ mod work_reader;
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::metrics::{MetricGroup, trace};
+use crate::metrics::{AbsentMetrics, MetricScope, RankMetrics, trace};
 use crate::model::{PowerCounter, RankCalls, RankWork, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
@@ -43,7 +43,7 @@ struct MakerFacts {
 /// How segments of a maker are read. The functions expect a segment of the maker.
 struct Maker<B> {
     /// All metrics of a rank, in display order.
-    metrics: fn(&Segment<B>, Work<'_>) -> Result<Vec<MetricGroup>>,
+    metrics: fn(&Segment<B>, &MetricScope, Work<'_>) -> Result<RankMetrics>,
     /// The collective operations of a rank; see [`collectives`].
     calls: fn(&Segment<B>, u32, CallIds, Cancel<'_>) -> Result<RankCalls>,
     /// The host on which a rank ran, if its trace states it.
@@ -125,7 +125,7 @@ impl<B: Bytes> Maker<B> {
     /// Functions that hold for any trace.
     const fn any() -> Self {
         Self {
-            metrics: trace::groups,
+            metrics: kineto::metrics::read,
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             host: |_, _| Ok(None),
             work: kineto::work::read,
@@ -137,9 +137,19 @@ impl<B: Bytes> Maker<B> {
     }
 }
 
-/// All metrics of a rank, in display order.
-pub fn metrics<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
-    makers!(function_of_maker, metrics, segment: B)(segment, work)
+/// All metrics of a rank or of a part of it, in display order.
+pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
+    makers!(function_of_maker, metrics, segment: B)(segment, scope, work)
+}
+
+/// The metrics of a window for makers whose own metrics are those of a whole run.
+fn metrics_of_window<B: Bytes>(
+    segment: &Segment<B>,
+    scope: &MetricScope,
+    absent: AbsentMetrics,
+    work: Work<'_>,
+) -> Result<RankMetrics> {
+    Ok(RankMetrics { absent: vec![absent], ..RankMetrics::of(trace::groups(segment, scope, work)?) })
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if

@@ -1,9 +1,103 @@
 //! Metrics: numbers about a rank, each with unit, definition and source. Metrics of any trace are
 //! here. Metrics of one vendor are in [`crate::makers`].
 
+mod definition;
 pub mod trace;
 
+pub use definition::{MetricDefinition, MetricFamily};
+
+use crate::base::Interval;
 use crate::model::{OwnedValue, Unit};
+
+/// The metrics of a rank.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RankMetrics {
+    /// Single numbers, in display order.
+    pub groups: Vec<MetricGroup>,
+    /// Numbers of many things, in display order.
+    pub tables: Vec<MetricTable>,
+    /// Families that cannot be computed from this trace.
+    pub absent: Vec<AbsentMetrics>,
+}
+
+impl RankMetrics {
+    /// Metrics that are all single numbers.
+    #[must_use]
+    pub fn of(groups: Vec<MetricGroup>) -> Self {
+        Self { groups, ..Self::default() }
+    }
+}
+
+/// A family without values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AbsentMetrics {
+    /// Key of the family.
+    pub key: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// Reason, and what would give the values.
+    pub reason: &'static str,
+}
+
+impl From<&MetricFamily> for AbsentMetrics {
+    fn from(family: &MetricFamily) -> Self {
+        Self { key: family.key, title: family.title, reason: family.needs }
+    }
+}
+
+/// Values of the same metrics for several things, e.g. for each stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricTable {
+    /// The definitions of the columns.
+    pub family: &'static MetricFamily,
+    /// Rows in display order.
+    pub rows: Vec<MetricRow>,
+}
+
+/// The values of one thing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricRow {
+    /// Name of the thing.
+    pub name: String,
+    /// A value for each definition of the family. `None` if it cannot be computed.
+    pub values: Vec<Option<OwnedValue>>,
+}
+
+/// The part of a rank that metrics are about, and the limits that some of them count by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MetricScope {
+    /// A span on the clock of the segment. `None` for all of the rank.
+    pub window: Option<Interval>,
+    /// Limits of counts.
+    pub limits: KernelLimits,
+}
+
+/// Limits by which launches and gaps of a device are counted. Times are in picoseconds. The defaults
+/// are those of Holistic Trace Analysis 0.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelLimits {
+    /// A shorter gap between two kernels is one of the device.
+    pub kernel_gap_ps: i64,
+    /// A launch that takes longer is a long one.
+    pub long_launch_ps: i64,
+    /// A kernel that starts later after its launch is a late one.
+    pub late_kernel_ps: i64,
+    /// Number of launches that a queue takes before it blocks the host.
+    pub full_queue: u32,
+}
+
+impl Default for KernelLimits {
+    /// HTA states 30 ns for the gap, and compares it with microseconds: its results are those of
+    /// 30 µs.
+    fn default() -> Self {
+        Self {
+            kernel_gap_ps: 30_000_000,
+            long_launch_ps: 50_000_000,
+            late_kernel_ps: 100_000_000,
+            full_queue: 1_024,
+        }
+    }
+}
 
 /// Metrics under one heading.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! Metrics of any trace: its length, how busy its tracks are, and the names with the most time.
 
-use super::{Metric, MetricGroup};
+use super::{Metric, MetricGroup, MetricScope};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::model::{MachineSide, OwnedValue, Role, TrackId, Unit};
@@ -45,7 +45,10 @@ struct Denominators {
 }
 
 impl Denominators {
-    fn of<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Self> {
+    fn of<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Self> {
+        if let Some(window) = scope.window {
+            return Ok(Self { total: window, device: None });
+        }
         let total = query::extent(segment, |role| !role.is_state(), work.cancel)?;
         let is_device = |role: Role| role.is_work() && role.side() == Some(MachineSide::Device);
         let device = query::extent(segment, is_device, work.cancel)?;
@@ -59,19 +62,27 @@ impl Denominators {
     }
 }
 
-/// Totals, busy shares by track, and times by name.
-pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
+/// Totals, busy shares by track, and times by name. In a window only its parts of slices count, and
+/// shares are of the window.
+pub fn groups<B: Bytes>(
+    segment: &Segment<B>,
+    scope: &MetricScope,
+    work: Work<'_>,
+) -> Result<Vec<MetricGroup>> {
     let span = span(segment);
     // An instant at the last time of the span counts too.
     let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
     let tracks = query::slice::tracks(segment, None);
-    let selection = query::selection::select(segment, &tracks, whole, work)?;
-    let of = Denominators::of(segment, work)?;
+    let selection = query::selection::select(segment, &tracks, scope.window.unwrap_or(whole), work)?;
+    let of = Denominators::of(segment, scope, work)?;
     let mut groups = vec![MetricGroup {
         key: "overall",
         title: "Overall",
         has_names_of_trace: false,
-        metrics: totals(segment, &selection, &of, tracks.len()),
+        metrics: match scope.window {
+            Some(window) => totals_of_window(window, &selection),
+            None => totals(segment, &selection, &of, tracks.len()),
+        },
     }];
     groups.extend(shares(segment, &selection.by_track, &of));
     groups.extend(self_times(segment, &selection.by_name)?);
@@ -101,6 +112,17 @@ fn totals<B: Bytes>(
         count("track_count", tracks as u64, "Tracks with slices."),
     ]);
     totals
+}
+
+fn totals_of_window(window: Interval, selection: &Selection) -> Vec<Metric> {
+    vec![
+        time(TOTAL_TIME, window.duration_ps().unsigned_abs(), "Length of the window."),
+        count(
+            "slice_count",
+            selection.count,
+            "Slices and instants on all tracks that reach into the window.",
+        ),
+    ]
 }
 
 /// Busy shares by track, and the shares of tracks that wait.
@@ -204,7 +226,7 @@ mod tests {
     fn groups_of(slices: &[(Role, &str, i64)]) -> Vec<MetricGroup> {
         let track = |&(role, name, duration_ps): &_| RankTrack::of(role, &[(name, 0, duration_ps)]);
         let segment = rank_of("trace_event", &slices.iter().map(track).collect::<Vec<_>>());
-        groups(&segment, Work::IN_PLACE).unwrap()
+        groups(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap()
     }
 
     /// The shares and the times of a group, times in picoseconds.
@@ -278,7 +300,7 @@ mod tests {
                 RankTrack::of(Role::Unknown, &[("Start", 0, 0), ("Record Window End", 900, 900)]),
             ],
         );
-        let groups = groups(&segment, Work::IN_PLACE).unwrap();
+        let groups = groups(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap();
         assert_eq!(values(&groups, "overall"), [400.0, 100.0], "total and device time");
         assert_eq!(values(&groups, "busy_share_by_track"), [0.5, 0.6, 0.0]);
         assert_eq!(values(&groups, "wait_share_by_track"), [0.05]);

@@ -367,11 +367,11 @@ pub trait Rank {
     /// was written.
     fn detail(&self) -> Result<RankDetail>;
 
-    /// Metrics of the rank, which can be cached.
+    /// Metrics of the rank or of a window of it. Those of the whole rank can be cached.
     ///
     /// # Errors
     /// If the metrics could not be computed, or the work was cancelled.
-    fn summary(&self, work: Work<'_>) -> std::result::Result<Summary, Refusal>;
+    fn summary(&self, window: Option<Interval>, work: Work<'_>) -> std::result::Result<Summary, Refusal>;
 
     /// Name of the rank for messages.
     fn place(&self) -> String;

@@ -22,6 +22,7 @@ use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::insight::wait::AskedWaits;
 use crate::insight::{Edit, GraphOverlay};
+use crate::metrics::MetricScope;
 use crate::query::row_times;
 use crate::rank::RankView;
 use crate::segment::{Bytes, Segment};
@@ -276,8 +277,10 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
         answer::rank_detail(self.view(), self.entry().clone(), &self.bundle.names, later)
     }
 
-    fn summary(&self, _: Work<'_>) -> std::result::Result<Summary, Refusal> {
-        self.bundle.ranks[self.at].summary.clone()
+    fn summary(&self, window: Option<Interval>, work: Work<'_>) -> std::result::Result<Summary, Refusal> {
+        let Some(window) = window else { return self.bundle.ranks[self.at].summary.clone() };
+        let scope = MetricScope { window: Some(window), ..MetricScope::default() };
+        answer::summary(self.view(), self.entry().rank, &scope, work).map_err(|error| self.refusal(error))
     }
 
     fn place(&self) -> String {

@@ -14,6 +14,60 @@ pub struct Summary {
     pub rank: RankRef,
     /// Groups in display order.
     pub groups: Vec<MetricGroupEntry>,
+    /// Metrics of many things, e.g. of each stream, in display order.
+    pub tables: Vec<MetricTableEntry>,
+    /// Families of metrics that this trace does not give.
+    pub absent: Vec<AbsentMetricsEntry>,
+}
+
+/// The same metrics of several things.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MetricTableEntry {
+    /// Identifies the table, e.g. `kernels_by_name`.
+    pub key: String,
+    /// The heading.
+    pub title: String,
+    /// What a row is, e.g. `stream`.
+    pub row: String,
+    /// The columns in display order.
+    pub columns: Vec<MetricColumnEntry>,
+    /// Rows in display order.
+    pub rows: Vec<MetricRowEntry>,
+}
+
+/// A column of a table of metrics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MetricColumnEntry {
+    /// Exported name, e.g. `host_wait`.
+    pub name: String,
+    /// Symbol of the unit; empty for a plain number or a text.
+    pub unit: String,
+    /// Definition and computation.
+    pub doc: String,
+}
+
+/// The values of one thing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MetricRowEntry {
+    /// Name of the thing.
+    pub name: String,
+    /// A value for each column. `None` if it cannot be computed.
+    pub values: Vec<Option<FieldContent>>,
+}
+
+/// A family of metrics without values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AbsentMetricsEntry {
+    /// Identifies the family.
+    pub key: String,
+    /// Its heading.
+    pub title: String,
+    /// Reason, and what would give the values.
+    pub reason: String,
 }
 
 /// Metrics under one heading.

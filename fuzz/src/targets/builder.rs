@@ -7,6 +7,7 @@ use crate::bound::within_reader;
 use nprof_engine::base::{Interval, Result};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::model::{
     Bind, FieldId, FieldSpec, FlowPhase, FlowPoint, NameId, Nesting, Sink, SliceForm, SliceKey, SliceRecord,
     TableId, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
@@ -68,7 +69,7 @@ fn questions(segment: &Segment<Vec<u8>>) {
     let page = HitPage::first(10);
     query::search::find(segment, &SearchPattern::text("wait"), page, Work::IN_PLACE)
         .expect("the segment is whole");
-    answer::summary(view, 0, Work::IN_PLACE).expect("the segment is whole");
+    answer::summary(view, 0, &MetricScope::default(), Work::IN_PLACE).expect("the segment is whole");
 }
 
 /// Tracks and names, and what was taken on them.

@@ -39,6 +39,7 @@ fn read(bytes: &[u8]) {
     let _ = answer(&&open, &FindingsQuestion::about(&name).into(), Work::IN_PLACE);
     for rank in ranks.iter().map(|entry| entry.rank).chain([RankRef::All]).take(8) {
         let id = RankId { profile: name.clone(), rank };
-        let _ = answer(&&open, &Question::OfRank(id, SummaryQuestion.into()), Work::IN_PLACE);
+        let _ =
+            answer(&&open, &Question::OfRank(id, SummaryQuestion { window: None }.into()), Work::IN_PLACE);
     }
 }

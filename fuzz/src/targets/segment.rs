@@ -9,13 +9,14 @@ use std::sync::OnceLock;
 
 use crate::bound::{Bound, within};
 use nprof_capture::device::simulation::{self, Simulation};
-use nprof_engine::base::Result;
 use nprof_engine::base::bytes::Put;
+use nprof_engine::base::{Interval, Result};
 use nprof_engine::block::ColumnType;
 use nprof_engine::codec;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::makers::{CallIds, collectives};
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::model::{Nesting, TableId, TableKind, TableSpec, TrackSpec};
 use nprof_engine::query;
 use nprof_engine::rank::RankView;
@@ -201,8 +202,9 @@ impl Rank for WholeSegment<'_> {
         answer::rank_detail(self.view(), entry, &[], [])
     }
 
-    fn summary(&self, work: Work<'_>) -> std::result::Result<Summary, Refusal> {
-        answer::summary(self.view(), 0, work).map_err(|error| self.refusal(error))
+    fn summary(&self, window: Option<Interval>, work: Work<'_>) -> std::result::Result<Summary, Refusal> {
+        let scope = MetricScope { window, ..MetricScope::default() };
+        answer::summary(self.view(), 0, &scope, work).map_err(|error| self.refusal(error))
     }
 
     fn place(&self) -> String {

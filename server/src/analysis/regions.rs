@@ -1,7 +1,7 @@
 //! The regions of the ranks of a profile.
 
 use nprof_engine::analysis::Analysed;
-use nprof_engine::base::ClockFit;
+use nprof_engine::base::{ClockFit, Interval};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{marks, work};
@@ -56,4 +56,27 @@ fn regions_on(
     };
     let work = Work { exec: &AllCores, cancel };
     work.gather(ranks.len(), |at| Ok(of_rank(ranks[at]))).map_err(failed)?.into_iter().collect()
+}
+
+/// The spans of the regions of a name on one rank, on the clock of its segment: those that users
+/// named, and steps, layers and phases. Empty if no region has the name.
+pub fn spans_on_rank(
+    profile: &Profile,
+    file: &RankFile,
+    name: &str,
+    cancel: Cancel<'_>,
+) -> anyhow::Result<Vec<Interval>> {
+    let notes = profile.notes()?;
+    let noted = notes.regions.iter().filter(|region| region.name == name);
+    let mut spans: Vec<Interval> =
+        noted.map(|region| Interval::new(region.start_ps, region.end_ps)).collect();
+    // A name that a user gave is that of the user, even if a step has it, too.
+    if spans.is_empty() {
+        for of in regions_of(profile, &[file], cancel)? {
+            let named = of.regions.all.iter().filter(|region| region.name == name);
+            spans.extend(named.map(|region| region.span));
+        }
+    }
+    let clock = file.clock_fit();
+    Ok(spans.into_iter().map(|span| clock.to_local_span(span)).collect())
 }

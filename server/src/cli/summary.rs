@@ -4,8 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use nprof_engine::base::Interval;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::finding::findings;
+use nprof_engine::metrics::{KernelLimits, MetricScope};
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
@@ -15,21 +17,26 @@ use super::overview::{RunOverview, without_work};
 use super::write::{STANDARD_OUTPUT, stored, write_answer};
 use crate::analysis::findings::facts_of;
 use crate::analysis::graph::replayable;
+use crate::analysis::regions::spans_on_rank;
 use crate::export::RanksOf;
-use crate::export::requested_part::rank_of;
-use crate::export::summary::{by_rank, summaries};
+use crate::export::requested_part::Ranks;
+use crate::export::summary::{by_rank_as, metrics, summaries, summary_within};
 use crate::print;
 use crate::print::answer_keys::head;
-use crate::print::metric;
+use crate::print::{metric, metric_table};
 use crate::store::{Profile, RankFile};
 use crate::terminal::visible;
+use crate::units::time_ps;
 
 const EXAMPLES: &str = "\
 Examples:
   nprof summary run-7                        what it is, how long it takes, where the time goes
   nprof summary run-7 --all                  all metrics of all ranks
-  nprof summary run-7 --rank 0               all metrics of rank 0
-  nprof summary run-7 --rank 0 --output-format json
+  nprof summary run-7 --ranks 0,3-5          all metrics of these ranks
+  nprof summary run-7 --region 'step 3'      those of a region that `nprof regions` names
+  nprof summary run-7 --all --long-launch 20us
+                                             with another limit for long launches
+  nprof summary run-7 --ranks 0 --output-format json
                                              their exact values";
 
 /// Show what a profile is, how long its run takes, where the time goes, and what is wrong
@@ -43,9 +50,14 @@ pub(super) struct SummaryArgs {
     /// Show all metrics instead of one screen
     #[arg(long)]
     all: bool,
-    /// Show all metrics of this rank
-    #[arg(long)]
-    rank: Option<u32>,
+    /// Show all metrics of these ranks, such as `0,3-5`
+    #[arg(long, visible_alias = "rank", value_name = "LIST", value_parser = Ranks::parse)]
+    ranks: Option<Ranks>,
+    /// Show the metrics of this region, as `nprof regions` names it, on each rank that has it
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
+    #[command(flatten)]
+    limits: LimitArgs,
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,
@@ -54,30 +66,134 @@ pub(super) struct SummaryArgs {
     output_file: Option<PathBuf>,
 }
 
+/// Limits that metrics of launches, gaps and queues count by.
+#[derive(Debug, Args)]
+struct LimitArgs {
+    /// A shorter gap between two kernels is one of the device [default: 30us]
+    #[arg(long, value_name = "TIME", value_parser = time_ps)]
+    kernel_gap: Option<i64>,
+    /// A launch that takes longer is long [default: 50us]
+    #[arg(long, value_name = "TIME", value_parser = time_ps)]
+    long_launch: Option<i64>,
+    /// A kernel that starts later after its launch is late [default: 100us]
+    #[arg(long, value_name = "TIME", value_parser = time_ps)]
+    late_kernel: Option<i64>,
+    /// A queue with so many launches is full [default: 1024]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    full_queue: Option<u32>,
+}
+
+impl LimitArgs {
+    fn limits(&self) -> KernelLimits {
+        let usual = KernelLimits::default();
+        KernelLimits {
+            kernel_gap_ps: self.kernel_gap.unwrap_or(usual.kernel_gap_ps),
+            long_launch_ps: self.long_launch.unwrap_or(usual.long_launch_ps),
+            late_kernel_ps: self.late_kernel.unwrap_or(usual.late_kernel_ps),
+            full_queue: self.full_queue.unwrap_or(usual.full_queue),
+        }
+    }
+}
+
 impl SummaryArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.read()?;
         let profile = stored(&store, &self.profile)?;
-        let ranks = match self.rank {
-            Some(rank) => vec![rank_of(&profile, rank)?.clone()],
+        let ranks = match &self.ranks {
+            Some(ranks) => ranks.of(&profile)?,
             None => profile.manifest.ranks.clone(),
         };
-        let of = RanksOf::some(&profile, &ranks);
         let path = self.output_file.as_deref().unwrap_or(STANDARD_OUTPUT.as_ref());
         write_answer(&store, &profile, path, out, |cancel| {
-            let work = Work { cancel, ..Work::IN_PLACE };
             let mut text = Vec::new();
+            let wants_all = self.all || self.ranks.is_some() || self.region.is_some();
             match self.output_format {
                 AnswerFormat::Json => {
-                    print::json::document(&document(&profile, self.rank, &summaries(of, work)?), &mut text)?;
+                    let found = self.summaries(&profile, &ranks, cancel)?;
+                    print::json::document(&self.document(&profile, &found), &mut text)?;
                 }
-                AnswerFormat::Text if self.all || self.rank.is_some() => {
-                    print::lines(all_metrics(&summaries(of, work)?), &mut text)?;
+                AnswerFormat::Text if wants_all => {
+                    print::lines(all_metrics(&self.summaries(&profile, &ranks, cancel)?), &mut text)?;
                 }
                 AnswerFormat::Text => print::lines(screen(&profile, cancel)?, &mut text)?,
             }
             Ok(text)
         })
+    }
+
+    /// The requested metrics of each rank. Those of a whole rank with the usual limits are kept.
+    fn summaries<'a>(
+        &self,
+        profile: &'a Profile,
+        ranks: &'a [RankFile],
+        cancel: Cancel<'_>,
+    ) -> anyhow::Result<Vec<(&'a RankFile, Summary)>> {
+        let work = Work { cancel, ..Work::IN_PLACE };
+        let limits = self.limits.limits();
+        let of = RanksOf::some(profile, ranks);
+        if self.region.is_none() && limits == KernelLimits::default() {
+            return Ok(summaries(of, work)?);
+        }
+        let mut found = Vec::new();
+        for opened in of.each() {
+            let opened = opened?;
+            let Some(window) = self.window(profile, opened.rank, cancel)? else { continue };
+            let scope = MetricScope { window, limits };
+            found.push((opened.rank, summary_within(&opened, &scope, work)?));
+        }
+        if let (true, Some(name)) = (found.is_empty(), &self.region) {
+            anyhow::bail!("no region is named `{name}`; `nprof regions {}` shows all", self.profile);
+        }
+        Ok(found)
+    }
+
+    /// The window of a rank, which is `None` within for all of it. `None` if it lacks the region.
+    fn window(
+        &self,
+        profile: &Profile,
+        file: &RankFile,
+        cancel: Cancel<'_>,
+    ) -> anyhow::Result<Option<Option<Interval>>> {
+        let Some(name) = &self.region else { return Ok(Some(None)) };
+        let spans = spans_on_rank(profile, file, name, cancel)?;
+        anyhow::ensure!(
+            spans.len() <= 1,
+            "rank {} has {} regions named `{name}`; give one a name of its own with `nprof regions {} --add`",
+            file.rank,
+            spans.len(),
+            self.profile
+        );
+        Ok(spans.first().map(|span| Some(*span)))
+    }
+
+    /// The exact values of all metrics. Times are in seconds.
+    fn document(&self, profile: &Profile, ranks: &[(&RankFile, Summary)]) -> Map<String, Value> {
+        let total = ranks.iter().map(|(_, summary)| metrics(summary).len()).sum();
+        let all = ranks.iter().flat_map(|(_, summary)| &summary.groups).flat_map(|group| &group.metrics);
+        let mut units: Map<String, Value> = all
+            .filter(|metric| !metric.unit.is_empty())
+            .map(|metric| (metric.name.clone(), json!(metric.unit)))
+            .collect();
+        let columns = ranks.iter().flat_map(|(_, summary)| &summary.tables).flat_map(|table| &table.columns);
+        let columns = columns.filter(|column| !column.unit.is_empty());
+        units.extend(columns.map(|column| (column.name.clone(), json!(column.unit))));
+        let mut document = head(profile, total, total);
+        document.insert("unit".to_owned(), json!("s"));
+        if let [(rank, _)] = ranks
+            && self.ranks.is_some()
+        {
+            document["scope"]["rank"] = json!(rank.rank);
+        }
+        if let Some(name) = &self.region {
+            document["scope"]["region"] = json!(name);
+        }
+        document.insert("units".to_owned(), Value::Object(units));
+        document.extend(by_rank_as(ranks, |summary| {
+            let mut object = metrics(summary);
+            object.extend(metric_table::keys(summary));
+            object
+        }));
+        document
     }
 }
 
@@ -113,26 +229,8 @@ fn all_metrics(ranks: &[(&RankFile, Summary)]) -> Vec<String> {
             lines.push(format!("rank {} ({})", rank.rank, visible(&rank.id)));
         }
         lines.extend(metric::groups(summary));
+        lines.extend(metric_table::tables(summary));
+        lines.extend(metric_table::absent(summary));
     }
     lines
-}
-
-/// The exact values of all metrics. Times are in seconds.
-fn document(profile: &Profile, rank: Option<u32>, ranks: &[(&RankFile, Summary)]) -> Map<String, Value> {
-    let by_rank = by_rank(ranks);
-    let metrics = || by_rank.values().filter_map(Value::as_object);
-    let total = metrics().map(Map::len).sum();
-    let all = ranks.iter().flat_map(|(_, summary)| &summary.groups).flat_map(|group| &group.metrics);
-    let units: Map<String, Value> = all
-        .filter(|metric| !metric.unit.is_empty())
-        .map(|metric| (metric.name.clone(), json!(metric.unit)))
-        .collect();
-    let mut document = head(profile, total, total);
-    document.insert("unit".to_owned(), json!("s"));
-    if let Some(rank) = rank {
-        document["scope"]["rank"] = json!(rank);
-    }
-    document.insert("units".to_owned(), Value::Object(units));
-    document.extend(by_rank);
-    document
 }

@@ -8,6 +8,7 @@ use nprof_capture::device::simulation::{Simulation, capture};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::BuildOptions;
 use nprof_engine::makers::neuron::schema;
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::native::{SegmentFile, Taking, write_segment_while};
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
@@ -82,7 +83,7 @@ fn metrics() -> anyhow::Result<Vec<Term>> {
     })
     .map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let segment = SegmentFile::open_file(&path)?;
-    let summary = answer::summary(RankView::of(&segment), 0, Work::IN_PLACE)?;
+    let summary = answer::summary(RankView::of(&segment), 0, &MetricScope::default(), Work::IN_PLACE)?;
     let of_group = summary.groups.into_iter().flat_map(|group| {
         let title = group.title;
         group.metrics.into_iter().map(move |metric| Term {

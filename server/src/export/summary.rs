@@ -5,11 +5,14 @@ use std::io::{self, Write};
 
 use nprof_engine::exec::Work;
 use nprof_engine::makers::{Tool, imitated_tool};
+use nprof_engine::metrics::MetricScope;
+use nprof_engine::rank::RankView;
+use nprof_engine::wire::answer;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, Summary};
 use serde_json::{Map, Value as Json};
 
-use super::{ExportChoices, ExportError, PreparedExport, RanksOf};
+use super::{ExportChoices, ExportError, OpenedRank, PreparedExport, RanksOf};
 use crate::store::RankFile;
 use crate::summary::summary_of;
 use crate::terminal::{cell, visible};
@@ -26,7 +29,7 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
         for metric in &group.metrics {
             let is_taken = group.has_names_of_trace && all.contains_key(&metric.name);
             let key = if is_taken { format!("{}.{}", group.key, metric.name) } else { metric.name.clone() };
-            all.insert(key, json(&metric.value));
+            all.insert(key, json_of(&metric.value));
         }
     }
     all
@@ -72,7 +75,7 @@ fn write_groups(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (at, group) in groups().enumerate() {
         writeln!(out, "{}{}", if at > 0 { "\n" } else { "" }, visible(&group.title))?;
         for metric in &group.metrics {
-            let value = match json(&metric.value) {
+            let value = match json_of(&metric.value) {
                 Json::String(text) => text,
                 value => value.to_string(),
             };
@@ -114,6 +117,15 @@ pub fn prepare_json<'a>(
 /// The metrics of each rank under its id.
 #[must_use]
 pub fn by_rank(ranks: &[(&RankFile, Summary)]) -> Map<String, Json> {
+    by_rank_as(ranks, metrics)
+}
+
+/// An object for each rank under its id.
+#[must_use]
+pub fn by_rank_as(
+    ranks: &[(&RankFile, Summary)],
+    object: impl Fn(&Summary) -> Map<String, Json>,
+) -> Map<String, Json> {
     let mut all = Map::new();
     for (rank, summary) in ranks {
         // Ranks of the same input have the same id. The rank's number keeps them apart.
@@ -122,12 +134,12 @@ pub fn by_rank(ranks: &[(&RankFile, Summary)]) -> Map<String, Json> {
         } else {
             rank.id.clone()
         };
-        all.insert(key, Json::Object(metrics(summary)));
+        all.insert(key, Json::Object(object(summary)));
     }
     all
 }
 
-/// Each rank with its metrics.
+/// Each rank with its kept metrics.
 pub fn summaries<'a>(of: RanksOf<'a>, work: Work<'_>) -> Result<Vec<(&'a RankFile, Summary)>, ExportError> {
     let measured = of.each().map(|opened| {
         let opened = opened?;
@@ -137,7 +149,18 @@ pub fn summaries<'a>(of: RanksOf<'a>, work: Work<'_>) -> Result<Vec<(&'a RankFil
     measured.collect()
 }
 
-fn json(value: &FieldContent) -> Json {
+/// The metrics of a rank in a scope. They are not kept.
+pub fn summary_within(
+    opened: &OpenedRank<'_>,
+    scope: &MetricScope,
+    work: Work<'_>,
+) -> Result<Summary, ExportError> {
+    opened.read(|segment| Ok(answer::summary(RankView::of(segment), opened.place().rank(), scope, work)?))
+}
+
+/// A value of a metric as JSON.
+#[must_use]
+pub fn json_of(value: &FieldContent) -> Json {
     match value {
         FieldContent::Int(number) => Json::from(*number),
         FieldContent::Uint(number) => Json::from(*number),
@@ -158,7 +181,7 @@ mod tests {
     use super::*;
 
     fn summary(groups: Vec<MetricGroupEntry>) -> Summary {
-        Summary { rank: 0.into(), groups }
+        Summary { rank: 0.into(), groups, tables: Vec::new(), absent: Vec::new() }
     }
 
     fn group(title: &str, metrics: Vec<MetricEntry>) -> MetricGroupEntry {

@@ -92,20 +92,26 @@ fn is_number(metric: &MetricEntry) -> bool {
 /// The value of a metric with its unit.
 #[must_use]
 pub fn value(metric: &MetricEntry) -> String {
-    let number = match &metric.value {
+    shown(&metric.value, &metric.unit)
+}
+
+/// A value with the unit that has this symbol.
+#[must_use]
+pub fn shown(value: &FieldContent, unit: &str) -> String {
+    let number = match value {
         // Numbers of things have all their digits.
-        FieldContent::Int(number) if metric.unit.is_empty() => return number.to_string(),
-        FieldContent::Uint(number) if metric.unit.is_empty() => return number.to_string(),
+        FieldContent::Int(number) if unit.is_empty() => return number.to_string(),
+        FieldContent::Uint(number) if unit.is_empty() => return number.to_string(),
         FieldContent::Int(number) => *number as f64,
         FieldContent::Uint(number) => *number as f64,
         FieldContent::Float(number) => *number,
         FieldContent::Bool(truth) => return if *truth { "yes" } else { "no" }.to_owned(),
         FieldContent::Text(text) | FieldContent::Json(text) => return text.clone(),
     };
-    let Some(unit) = Unit::ALL.into_iter().find(|unit| unit.symbol() == metric.unit) else {
-        return format!("{} {}", plain(number), metric.unit);
+    let Some(known) = Unit::ALL.into_iter().find(|known| known.symbol() == unit) else {
+        return format!("{} {unit}", plain(number));
     };
-    match unit {
+    match known {
         Unit::Picoseconds => short_duration(number),
         Unit::Nanoseconds => short_duration(number * 1e3),
         Unit::Seconds => short_duration(number * 1e12),
@@ -113,8 +119,8 @@ pub fn value(metric: &MetricEntry) -> String {
         Unit::Bytes if is_whole(number) => BinaryBytes(number as u64).to_string(),
         Unit::Hexadecimal if is_whole(number) => format!("{:#x}", number as u64),
         Unit::Count | Unit::None | Unit::Hexadecimal => plain(number),
-        Unit::Bytes | Unit::Cycles => format!("{} {}", plain(number), unit.symbol()),
-        Unit::BytesPerSecond | Unit::Hertz | Unit::Flops => with_prefix(number, unit.symbol()),
+        Unit::Bytes | Unit::Cycles => format!("{} {unit}", plain(number)),
+        Unit::BytesPerSecond | Unit::Hertz | Unit::Flops => with_prefix(number, unit),
         Unit::Watts => format!("{} W", three_digits(number)),
     }
 }
@@ -192,7 +198,8 @@ mod tests {
             of("by_name_device", true, vec![time("gemm", 0.125), time("total_time", 0.05)]),
             of("by_name_host", true, vec![time("step", 0.125)]),
         ];
-        let lines = groups(&Summary { rank: 0.into(), groups: groups_of });
+        let lines =
+            groups(&Summary { rank: 0.into(), groups: groups_of, tables: Vec::new(), absent: Vec::new() });
         assert_eq!(lines[4], "by_name_device, share of the device time");
         assert_eq!(lines[5], "  gemm         125 ms  (50.0 %)");
         assert_eq!(lines[9], "  step  125 ms  (25.0 %)");
@@ -210,6 +217,8 @@ mod tests {
         let text = FieldContent::Text("word ".repeat(60));
         let summary = Summary {
             rank: 0.into(),
+            tables: Vec::new(),
+            absent: Vec::new(),
             groups: vec![
                 of(
                     "Overall",

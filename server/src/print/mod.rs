@@ -9,6 +9,7 @@ pub mod finding;
 pub mod fit;
 pub mod json;
 pub mod metric;
+pub mod metric_table;
 pub mod number;
 pub mod row_limit;
 pub mod text;

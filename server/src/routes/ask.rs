@@ -105,7 +105,7 @@ impl StoreQuestion {
                 let turn = turn.map(|_| work);
                 return tiles::reply(app, &app.rank(rank)?, tile, headers, turn);
             }
-            Question::OfRank(rank, RankQuestion::Summary(_)) => {
+            Question::OfRank(rank, RankQuestion::Summary(question)) if question.window.is_none() => {
                 if let Some(summary) = app.kept_summary(&app.rank(rank)?) {
                     return form.reply(&*summary).map(Some);
                 }

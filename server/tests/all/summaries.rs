@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use nprof_engine::base::Error;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::{CallerThread, Cancel, Work};
+use nprof_engine::metrics::MetricScope;
 use nprof_engine::native::SegmentFile;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
@@ -103,8 +104,11 @@ fn a_summary_that_nobody_waits_for_ends() {
     for profile in profiles {
         let segment = SegmentFile::open_file(&segment_path(&profile, 0)).unwrap();
         let ended = Work { exec: &CallerThread, cancel: Cancel::when(&|| true) };
-        assert_eq!(answer::summary(RankView::of(&segment), 0, ended).unwrap_err(), Error::Cancelled);
-        assert!(answer::summary(RankView::of(&segment), 0, Work::IN_PLACE).is_ok());
+        assert_eq!(
+            answer::summary(RankView::of(&segment), 0, &MetricScope::default(), ended).unwrap_err(),
+            Error::Cancelled
+        );
+        assert!(answer::summary(RankView::of(&segment), 0, &MetricScope::default(), Work::IN_PLACE).is_ok());
     }
 }
 

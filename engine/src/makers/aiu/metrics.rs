@@ -6,9 +6,10 @@ use crate::base::Result;
 use crate::exec::Work;
 use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
+use crate::makers::metrics_of_window;
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
-use crate::metrics::{Metric, MetricGroup, trace};
+use crate::metrics::{AbsentMetrics, Metric, MetricGroup, MetricScope, RankMetrics, trace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
@@ -18,8 +19,26 @@ pub const TOTAL: &str = "Total";
 /// Number of listed kernels of a device.
 const TOP_KERNELS: usize = 20;
 
+/// Metrics that are those of a whole run.
+const OF_RUN: AbsentMetrics = AbsentMetrics {
+    key: "aiu",
+    title: "AIU kernels, iterations and power",
+    reason: "the reader counts them over the whole run, not in a window",
+};
+
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
-pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
+pub(super) fn read<B: Bytes>(
+    segment: &Segment<B>,
+    scope: &MetricScope,
+    work: Work<'_>,
+) -> Result<RankMetrics> {
+    match scope.window {
+        Some(_) => metrics_of_window(segment, scope, OF_RUN, work),
+        None => Ok(RankMetrics::of(groups(segment, scope, work)?)),
+    }
+}
+
+fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     let rows = |table: &TableSchema| named(segment, table.name, work.cancel);
     let mut groups = vec![
         by_device("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
@@ -35,7 +54,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
         kernels(&KernelRow::read(segment, work.cancel)?),
     ));
     groups.retain(|group| !group.metrics.is_empty());
-    groups.extend(trace::groups(segment, work)?);
+    groups.extend(trace::groups(segment, scope, work)?);
     Ok(groups)
 }
 

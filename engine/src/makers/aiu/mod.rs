@@ -26,7 +26,7 @@ pub(super) const FACTS: MakerFacts = MakerFacts { heading: schema::heading_of, .
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
-        metrics: metrics::groups,
+        metrics: metrics::read,
         calls: collectives::read,
         work: work::read,
         power: power::read,

@@ -7,7 +7,7 @@ use crate::exec::Work;
 use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
 use crate::makers::rows::named;
-use crate::metrics::{Metric, MetricGroup, MetricPlace};
+use crate::metrics::{Metric, MetricGroup, MetricPlace, MetricScope, RankMetrics};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
@@ -18,6 +18,11 @@ pub const WAITS: &str = "job_waits";
 
 /// Number of listed ranks, causes and sizes.
 const MOST: usize = 20;
+
+/// All metrics of a job segment. A window has the same: the tables are those of the whole job.
+pub(super) fn read<B: Bytes>(segment: &Segment<B>, _: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
+    Ok(RankMetrics::of(groups(segment, work)?))
+}
 
 /// All metrics of a job segment.
 pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {

@@ -23,7 +23,7 @@ pub(super) const FACTS: MakerFacts =
     MakerFacts { heading: schema::heading_of, colours: Some(colours), ..MakerFacts::any(SOURCE) };
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
-    Maker { metrics: metrics::groups, ..Maker::any() }
+    Maker { metrics: metrics::read, ..Maker::any() }
 }
 
 /// Whether a segment is that of a job.

@@ -9,6 +9,7 @@ mod group;
 pub mod host;
 pub(super) mod host_work;
 pub(super) mod marks;
+pub mod metrics;
 mod operation;
 mod steps;
 #[cfg(test)]

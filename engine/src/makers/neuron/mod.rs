@@ -31,7 +31,7 @@ pub(super) const FACTS: MakerFacts = MakerFacts {
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
-        metrics: |segment, work| metrics::groups(segment, work.cancel),
+        metrics: metrics::read,
         calls: collectives::read,
         limits: limits::limits_of,
         work: work::read,

@@ -6,12 +6,16 @@ use super::{content, tracks_of};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::makers::job;
+use crate::metrics::MetricScope;
 use crate::rank::RankView;
 use crate::segment::Bytes;
 use crate::wire::allowance::AnswerAllowance;
 use crate::wire::rank_ref::RankRef;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
-use crate::wire::summary::{MetricEntry, MetricGroupEntry, MetricPlaceEntry, Summary};
+use crate::wire::summary::{
+    AbsentMetricsEntry, MetricColumnEntry, MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricRowEntry,
+    MetricTableEntry, Summary,
+};
 use crate::wire::waits::{WaitShares, WaitSteps};
 use crate::{makers, metrics, query};
 
@@ -51,35 +55,66 @@ pub fn selection<B: Bytes>(
     })
 }
 
-/// The metrics of a rank.
+/// The metrics of a rank or of a part of it.
 pub fn summary<B: Bytes>(
     rank: RankView<'_, B>,
     number: impl Into<RankRef>,
+    scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<Summary> {
-    let group = |group: metrics::MetricGroup| MetricGroupEntry {
+    let metrics = makers::metrics(rank.segment, scope, work)?;
+    let absent = |of: metrics::AbsentMetrics| AbsentMetricsEntry {
+        key: of.key.to_owned(),
+        title: of.title.to_owned(),
+        reason: of.reason.to_owned(),
+    };
+    Ok(Summary {
+        rank: number.into(),
+        groups: metrics.groups.into_iter().map(group_entry).collect(),
+        tables: metrics.tables.into_iter().map(table_entry).collect(),
+        absent: metrics.absent.into_iter().map(absent).collect(),
+    })
+}
+
+fn group_entry(group: metrics::MetricGroup) -> MetricGroupEntry {
+    let place = |place: metrics::MetricPlace| MetricPlaceEntry {
+        rank: place.rank,
+        at_ps: place.at_ps,
+        operation: place.operation,
+        ranks: place.ranks,
+    };
+    let metric = |metric: metrics::Metric| MetricEntry {
+        name: metric.name,
+        value: content(metric.value),
+        unit: metric.unit.symbol().to_owned(),
+        doc: metric.doc,
+        place: metric.place.map(place),
+    };
+    MetricGroupEntry {
         key: group.key.to_owned(),
         title: group.title.to_owned(),
         has_names_of_trace: group.has_names_of_trace,
-        metrics: group
-            .metrics
-            .into_iter()
-            .map(|metric| MetricEntry {
-                name: metric.name,
-                value: content(metric.value),
-                unit: metric.unit.symbol().to_owned(),
-                doc: metric.doc,
-                place: metric.place.map(|place| MetricPlaceEntry {
-                    rank: place.rank,
-                    at_ps: place.at_ps,
-                    operation: place.operation,
-                    ranks: place.ranks,
-                }),
-            })
-            .collect(),
+        metrics: group.metrics.into_iter().map(metric).collect(),
+    }
+}
+
+fn table_entry(table: metrics::MetricTable) -> MetricTableEntry {
+    let column = |of: &metrics::MetricDefinition| MetricColumnEntry {
+        name: of.name.to_owned(),
+        unit: of.unit.symbol().to_owned(),
+        doc: of.doc.to_owned(),
     };
-    let groups = makers::metrics(rank.segment, work)?;
-    Ok(Summary { rank: number.into(), groups: groups.into_iter().map(group).collect() })
+    let row = |row: metrics::MetricRow| MetricRowEntry {
+        name: row.name,
+        values: row.values.into_iter().map(|value| value.map(content)).collect(),
+    };
+    MetricTableEntry {
+        key: table.family.key.to_owned(),
+        title: table.family.title.to_owned(),
+        row: table.family.row.unwrap_or_default().to_owned(),
+        columns: table.family.metrics.iter().map(column).collect(),
+        rows: table.rows.into_iter().map(row).collect(),
+    }
 }
 
 /// Shares of time that ranks waited, in steps; empty for a rank's own segment. The spread is that

@@ -1,14 +1,18 @@
 //! The metrics of a rank.
 
+use crate::base::Interval;
 use crate::exec::Work;
 use crate::wire::ask::{Ask, AskRank, Manner, Rank, Weight};
-use crate::wire::grammar::parameters;
+use crate::wire::grammar::{SpanIfAny, parameters};
 use crate::wire::refusal::Refusal;
 use crate::wire::summary::Summary;
 
 parameters! {
-    /// The metrics of a rank.
-    pub struct SummaryQuestion;
+    /// The metrics of a rank, or of a span of it.
+    pub struct SummaryQuestion {
+        /// Only its parts of slices count. By default all of the rank counts.
+        pub window: Option<Interval> = SpanIfAny,
+    }
 }
 
 impl Ask for SummaryQuestion {
@@ -20,6 +24,6 @@ impl Ask for SummaryQuestion {
 
 impl AskRank for SummaryQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<Summary, Refusal> {
-        rank.summary(work)
+        rank.summary(self.window, work)
     }
 }

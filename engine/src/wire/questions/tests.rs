@@ -54,7 +54,7 @@ fn addresses_stay_as_they_are() {
         format!("{rank}/events?start_ps=-5&end_ps=7&tracks=3,5&limit=2"),
         format!("{rank}/search?q=a%20b&syntax=regex&at_ps=4&at_row=6&direction=around&limit=2"),
         format!("{rank}/selection?start_ps=-5&end_ps=7&tracks=3,5"),
-        format!("{rank}/summary"),
+        format!("{rank}/summary?start_ps=-5&end_ps=7"),
         format!("{rank}/waits?start_ps=-5&end_ps=7&steps=2&ranks=3,5"),
     ];
     for address in known {

@@ -57,7 +57,9 @@ pub fn CulpritNotice(
     opened: Opened,
 ) -> impl IntoView {
     let all = Memo::new(move |_| opened.current.source.get().filter(|source| source.rank.is_all()));
-    let asked = QuestionAnswers::new(all, move |source, _| opened.ask(source, SummaryQuestion, None));
+    let asked = QuestionAnswers::new(all, move |source, _| {
+        opened.ask(source, SummaryQuestion { window: None }, None)
+    });
     // A server has computed them by then, and a file has them.
     let with_findings = Memo::new(move |_| {
         let source = all.get()?;

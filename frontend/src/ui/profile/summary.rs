@@ -27,8 +27,9 @@ pub fn SummaryPage(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
-    let asked =
-        QuestionAnswers::new(opened.current.source, move |rank, _| opened.ask(rank, SummaryQuestion, None));
+    let asked = QuestionAnswers::new(opened.current.source, move |rank, _| {
+        opened.ask(rank, SummaryQuestion { window: None }, None)
+    });
     let retry = asked.retry;
     let body = move || match asked.answer() {
         None => view! { <Loading what="Loading metrics …" /> }.into_any(),

@@ -1,0 +1,81 @@
+//! The metrics of a rank with devices that run kernels, after the definitions of Holistic Trace
+//! Analysis: from times and kinds of slices.
+
+mod busy_time;
+mod copy_bandwidth;
+mod device_slice;
+#[cfg(test)]
+mod fixture;
+mod idle_time;
+mod kernel_times;
+mod launch_times;
+mod queue_length;
+
+use crate::base::Result;
+use crate::base::time::PS_PER_S;
+use crate::exec::Work;
+use crate::metrics::{MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
+use crate::model::{OwnedValue, Role};
+use crate::segment::{Bytes, Segment};
+
+/// All families, in display order.
+pub const FAMILIES: [&MetricFamily; 7] = [
+    &busy_time::TEMPORAL,
+    &busy_time::BREAKDOWN,
+    &launch_times::FAMILY,
+    &kernel_times::FAMILY,
+    &idle_time::FAMILY,
+    &queue_length::FAMILY,
+    &copy_bandwidth::FAMILY,
+];
+
+/// The metrics of a rank: those of any trace, then those of kernels. A trace of a program without a
+/// device has no families of kernels, and says so if PyTorch made it.
+pub(in crate::makers) fn read<B: Bytes>(
+    segment: &Segment<B>,
+    scope: &MetricScope,
+    work: Work<'_>,
+) -> Result<RankMetrics> {
+    let mut metrics = RankMetrics::of(trace::groups(segment, scope, work)?);
+    let streams = device_slice::read(segment, scope.window, work)?;
+    if streams.is_empty() {
+        let is_kineto =
+            segment.footer().rank.source == super::FACTS.source || has_role(segment, Role::Kernels);
+        metrics.absent = FAMILIES.iter().filter(|_| is_kineto).map(|family| (*family).into()).collect();
+        return Ok(metrics);
+    }
+    let mut groups = busy_time::groups(&streams);
+    match launch_times::group(&streams, scope.limits) {
+        Some(group) => groups.push(group),
+        None => metrics.absent.push((&launch_times::FAMILY).into()),
+    }
+    let tables = [
+        (&kernel_times::FAMILY, kernel_times::rows(segment, &streams)?),
+        (&idle_time::FAMILY, idle_time::rows(&streams, scope.limits)),
+        (&queue_length::FAMILY, queue_length::rows(&streams, scope.limits)),
+        (&copy_bandwidth::FAMILY, copy_bandwidth::rows(segment, &streams)?),
+    ];
+    for (family, rows) in tables {
+        match rows.is_empty() {
+            true => metrics.absent.push(family.into()),
+            false => metrics.tables.push(MetricTable { family, rows }),
+        }
+    }
+    groups.retain(|group| !group.metrics.is_empty());
+    // The totals of the trace come first, its names last.
+    metrics.groups.splice(1..1, groups);
+    Ok(metrics)
+}
+
+fn has_role<B: Bytes>(segment: &Segment<B>, role: Role) -> bool {
+    segment.footer().tracks.iter().any(|track| track.spec.identity.role == role && track.rows > 0)
+}
+
+/// A time in seconds.
+fn seconds(ps: i64) -> OwnedValue {
+    OwnedValue::Float(ps as f64 / PS_PER_S as f64)
+}
+
+fn count(count: u64) -> OwnedValue {
+    OwnedValue::Int(i64::try_from(count).unwrap_or(i64::MAX))
+}
