@@ -8,6 +8,7 @@ pub mod aiu;
 mod call_book;
 mod call_columns;
 mod columns;
+mod defined_metric;
 mod device_time;
 pub mod job;
 pub mod kineto;
@@ -26,6 +27,7 @@ use crate::tile::TileId;
 
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
+pub use defined_metric::{DefinedMetric, defined_metrics};
 pub use rows::FieldCell;
 
 /// Facts about a maker that need no segment.

@@ -1,6 +1,6 @@
 //! Metrics of any trace: its length, how busy its tracks are, and the names with the most time.
 
-use super::{Metric, MetricGroup, MetricScope};
+use super::{Metric, MetricDefinition, MetricFamily, MetricGroup, MetricScope};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::model::{MachineSide, OwnedValue, Role, TrackId, Unit};
@@ -11,6 +11,31 @@ use crate::segment::{Bytes, Segment};
 pub const TOTAL_TIME: &str = "total_time";
 /// Name of the metric of the time of devices, in seconds.
 pub const DEVICE_TIME: &str = "device_time";
+/// Totals of a trace.
+const TOTALS: MetricFamily = MetricFamily {
+    key: "overall",
+    title: "Overall",
+    row: None,
+    metrics: &[
+        MetricDefinition::new(
+            TOTAL_TIME,
+            Unit::Seconds,
+            "From the begin of the first slice to the end of the last. Instants and samples outside do not count.",
+        ),
+        MetricDefinition::new(
+            DEVICE_TIME,
+            Unit::Seconds,
+            "From the first to the last slice of all devices: kernels, copies and fills. Shares of devices are \
+             taken of this time.",
+        ),
+        MetricDefinition::new("slice_count", Unit::Count, "Slices and instants on all tracks."),
+        MetricDefinition::new("sample_count", Unit::Count, "Samples on all counter tracks."),
+        MetricDefinition::new("flow_count", Unit::Count, "Arrows between slices."),
+        MetricDefinition::new("track_count", Unit::Count, "Tracks with slices."),
+    ],
+    source: OWN,
+    needs: "",
+};
 /// The explanation of a name's self time.
 const SELF_DOC: &str = "Sum of the durations of all slices of this name, without the calls inside them. No \
     time of a thread counts twice.";
@@ -23,6 +48,34 @@ const BUSY_OF_TOTAL: &str = "Share of the total time in which at least one slice
 /// The explanation of a share with waits.
 const WAIT_DOC: &str = "Share in which at least one slice of the track only waits, of the same time as the busy \
     share. Work beside the wait counts as busy, too.";
+
+/// A family with one metric for each thing of the trace.
+const fn by_thing(key: &'static str, title: &'static str, metric: &'static MetricDefinition) -> MetricFamily {
+    let metrics = std::slice::from_ref(metric);
+    MetricFamily { key, title, row: Some(metric.name), metrics, source: OWN, needs: "" }
+}
+
+/// The source of definitions of nprof.
+const OWN: &str = "nprof";
+const BUSY: MetricFamily = by_thing(
+    "busy_share_by_track",
+    "Busy share by track",
+    &MetricDefinition::new("track", Unit::Ratio, BUSY_OF_TOTAL),
+);
+const WAITING: MetricFamily = by_thing(
+    "wait_share_by_track",
+    "Waiting share by track",
+    &MetricDefinition::new("track", Unit::Ratio, WAIT_DOC),
+);
+const SELF: MetricFamily = by_thing(
+    "self_time_by_name",
+    "Self time by name",
+    &MetricDefinition::new("name", Unit::Seconds, SELF_DOC),
+);
+
+/// The families of any trace, in display order.
+pub const FAMILIES: [&MetricFamily; 4] = [&TOTALS, &BUSY, &WAITING, &SELF];
+
 /// Number of listed names.
 const TOP_NAMES: usize = 20;
 
@@ -97,31 +150,23 @@ fn totals<B: Bytes>(
 ) -> Vec<Metric> {
     let footer = segment.footer();
     let samples = footer.tracks.iter().map(|track| u64::from(track.rows)).sum::<u64>() - selection.count;
-    let doc = "From the begin of the first slice to the end of the last. Instants and samples outside do not \
-        count.";
-    let mut totals = vec![time(TOTAL_TIME, of.total.duration_ps().unsigned_abs(), doc)];
-    totals.extend(of.device.map(|device| {
-        let doc = "From the first to the last slice of all devices: kernels, copies and fills. Shares of \
-            devices are taken of this time.";
-        time(DEVICE_TIME, device.duration_ps().unsigned_abs(), doc)
-    }));
-    totals.extend([
-        count("slice_count", selection.count, "Slices and instants on all tracks."),
-        count("sample_count", samples, "Samples on all counter tracks."),
-        count("flow_count", footer.flows.arrows, "Arrows between slices."),
-        count("track_count", tracks as u64, "Tracks with slices."),
-    ]);
-    totals
+    let values = [
+        Some(seconds(of.total.duration_ps().unsigned_abs())),
+        of.device.map(|device| seconds(device.duration_ps().unsigned_abs())),
+        Some(count(selection.count)),
+        Some(count(samples)),
+        Some(count(footer.flows.arrows)),
+        Some(count(tracks as u64)),
+    ];
+    let defined = TOTALS.metrics.iter().zip(values);
+    defined.filter_map(|(definition, value)| Some(definition.metric(value?))).collect()
 }
 
 fn totals_of_window(window: Interval, selection: &Selection) -> Vec<Metric> {
+    let reaching = "Slices and instants on all tracks that reach into the window.";
     vec![
         time(TOTAL_TIME, window.duration_ps().unsigned_abs(), "Length of the window."),
-        count(
-            "slice_count",
-            selection.count,
-            "Slices and instants on all tracks that reach into the window.",
-        ),
+        Metric::new("slice_count", count(selection.count), Unit::Count, reaching),
     ]
 }
 
@@ -207,14 +252,16 @@ fn self_times<B: Bytes>(segment: &Segment<B>, names: &[NameTime]) -> Result<Vec<
 }
 
 fn time(name: &str, ps: u64, doc: &str) -> Metric {
-    // Seconds, like neuron-profile.
-    let seconds = ps as f64 / crate::base::time::PS_PER_S as f64;
-    Metric::new(name, OwnedValue::Float(seconds), Unit::Seconds, doc)
+    Metric::new(name, seconds(ps), Unit::Seconds, doc)
 }
 
-fn count(name: &str, count: u64, doc: &str) -> Metric {
-    let value = i64::try_from(count).map_or(OwnedValue::Uint(count), OwnedValue::Int);
-    Metric::new(name, value, Unit::Count, doc)
+/// A time in seconds, like those of neuron-profile.
+fn seconds(ps: u64) -> OwnedValue {
+    OwnedValue::Float(ps as f64 / crate::base::time::PS_PER_S as f64)
+}
+
+fn count(count: u64) -> OwnedValue {
+    i64::try_from(count).map_or(OwnedValue::Uint(count), OwnedValue::Int)
 }
 
 #[cfg(test)]

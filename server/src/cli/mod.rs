@@ -27,6 +27,7 @@ mod limit;
 mod list;
 mod lost_input;
 mod man;
+mod metrics;
 mod overview;
 mod part;
 mod price;
@@ -115,6 +116,7 @@ enum Command {
     Regions(regions::RegionsArgs),
     Energy(energy::EnergyArgs),
     Summary(summary::SummaryArgs),
+    Metrics(metrics::MetricsArgs),
     Table(table::TableArgs),
     Export(export::ExportArgs),
     Aiu(Box<aiu::AiuArgs>),
@@ -204,6 +206,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Regions(args) => args.run(place, out),
         Command::Energy(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
+        Command::Metrics(args) => args.run(out),
         Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
         Command::Aiu(args) => args.run(place, out),

@@ -23,13 +23,13 @@ const EVENTS: u64 = 2_000;
 
 /// A term.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Term {
+pub(super) struct Term {
     /// The heading on the page.
-    group: String,
-    name: String,
+    pub(super) group: String,
+    pub(super) name: String,
     /// A symbol; empty for a plain number or text.
-    unit: String,
-    meaning: String,
+    pub(super) unit: String,
+    pub(super) meaning: String,
 }
 
 /// Prints the table of terms as text.
@@ -52,8 +52,7 @@ pub(super) fn write_json(out: &mut dyn Write) -> anyhow::Result<()> {
 
 /// All terms: the metrics first, then the tables with their fields.
 fn all() -> anyhow::Result<Vec<Term>> {
-    let mut terms = metrics()
-        .context("cannot compute the metrics of a simulated profile; check the free space of TMPDIR")?;
+    let mut terms = metrics()?;
     for table in schema::TABLES {
         let group = format!("table {}", table.name);
         let spec = table.spec();
@@ -74,7 +73,12 @@ fn all() -> anyhow::Result<Vec<Term>> {
 
 /// The metrics of a Neuron profile, taken from a simulated rank: the definitions stand next to the
 /// formulas.
-fn metrics() -> anyhow::Result<Vec<Term>> {
+pub(super) fn metrics() -> anyhow::Result<Vec<Term>> {
+    of_simulation()
+        .context("cannot compute the metrics of a simulated profile; check the free space of TMPDIR")
+}
+
+fn of_simulation() -> anyhow::Result<Vec<Term>> {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("rank_0.nseg");
     let simulation = Simulation { ranks: 2, events_per_rank: EVENTS, ..Simulation::default() };

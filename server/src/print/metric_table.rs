@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::fit::{cut, fitted};
 use super::metric::shown;
-use super::text::LINE_WIDTH;
+use super::text::{LINE_WIDTH, wrapped};
 use crate::export::summary::json_of;
 
 /// Rows of a table for people. JSON has all.
@@ -65,8 +65,10 @@ pub fn absent(summary: &Summary) -> Vec<String> {
             None => by_reason.push((&of.reason, vec![&of.title])),
         }
     }
-    let lines = by_reason.iter().map(|(reason, titles)| format!("{}: {reason}", titles.join(", ")));
-    let mut lines: Vec<String> = lines.collect();
+    let lines = by_reason
+        .iter()
+        .map(|(reason, titles)| wrapped(&format!("{}: {reason}", titles.join(", ")), "  ", "    "));
+    let mut lines: Vec<String> = lines.flatten().collect();
     if !lines.is_empty() {
         lines.splice(0..0, [String::new(), "Not there".to_owned()]);
     }
@@ -143,7 +145,10 @@ Kernels by name
   compute             250 ms  gemm
   communication            -  nccl";
         assert_eq!(tables(&summary()).join("\n"), expected);
-        assert_eq!(absent(&summary()), ["", "Not there", "Launches, Queue length: no kernels were recorded"]);
+        assert_eq!(
+            absent(&summary()),
+            ["", "Not there", "  Launches, Queue length: no kernels were recorded"]
+        );
     }
 
     #[test]

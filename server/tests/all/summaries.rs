@@ -195,11 +195,12 @@ fn long_names_are_cut_where_they_differ() {
     let events = [kernel(1, "Add"), kernel(2, "Mul"), kernel(3, "Max")].join(",");
     fs::write(&trace, format!("[{events}]")).unwrap();
     succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "long"]);
-    for args in [&["summary", "long"][..], &["summary", "long", "--all"]] {
+    // All metrics have the names in a list and in a table.
+    for (args, rows) in [(&["summary", "long"][..], 1), (&["summary", "long", "--all"], 2)] {
         let text = succeed(&store, args);
         for end in ["Add", "Mul", "Max"] {
             let is_row = |line: &&str| line.contains("  void kernel<") && line.contains(&format!("{end})"));
-            assert_eq!(text.lines().filter(is_row).count(), 1, "{end}: {text}");
+            assert_eq!(text.lines().filter(is_row).count(), rows, "{end}: {text}");
         }
         assert!(text.lines().all(|line| line.width() <= SCREEN.1), "{text}");
     }
@@ -226,4 +227,91 @@ fn metrics_have_units_and_json_their_exact_values() {
     assert_eq!(succeed(&store, &["summary", "small", "--rank", "0"]), text);
     let of_rank = succeed(&store, &["summary", "small", "--rank", "0", "--output-format", "json"]);
     assert_eq!(serde_json::from_str::<Value>(&of_rank).unwrap()["scope"]["rank"], 0);
+}
+
+/// Kernels of two streams with their launches, on times in microseconds.
+const KERNELS: &str = r#"{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":0,"world_size":2},
+    "traceEvents":[
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":0,"dur":20,"args":{"correlation":1}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":30,"dur":60,"args":{"correlation":2}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":9,"tid":9,"ts":300,"dur":5,"args":{"correlation":3}},
+    {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":100,"dur":100,"args":{"stream":7,"device":0,"correlation":1}},
+    {"ph":"X","cat":"kernel","name":"ncclKernel_AllReduce","pid":0,"tid":8,"ts":150,"dur":100,"args":{"stream":8,"device":0,"correlation":2}},
+    {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,"ts":310,"dur":10,"args":{"stream":7,"device":0,"correlation":3,"bytes":4096,"memory bandwidth (GB/s)":0.4}}
+    ]}"#;
+
+/// The metrics of the only rank, from `nprof summary`.
+fn metrics_of(store: &std::path::Path, options: &[&str]) -> Value {
+    let args = [&["summary", "kernels", "--output-format", "json"][..], options].concat();
+    let document: Value = serde_json::from_str(&succeed(store, &args)).unwrap();
+    let is_rank = |(_, value): &(&String, &Value)| value.get("total_time").is_some_and(Value::is_number);
+    document.as_object().unwrap().iter().find(is_rank).unwrap().1.clone()
+}
+
+fn us(of: &Value, name: &str) -> f64 {
+    (of[name].as_f64().unwrap_or_else(|| panic!("{name} in {of}")) * 1e12).round() / 1e6
+}
+
+#[test]
+fn kernels_are_measured_by_rank_and_by_region() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let trace = dir.path().join("kernels.pt.trace.json");
+    fs::write(&trace, KERNELS).unwrap();
+    succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "kernels"]);
+    let whole = metrics_of(&store, &[]);
+    let names = ["kernel_time", "idle_time", "compute_time", "non_compute_time"];
+    assert_eq!(names.map(|name| us(&whole, name)), [220.0, 60.0, 100.0, 60.0]);
+    assert_eq!(whole["comp_comm_overlap"], 0.5);
+    assert_eq!(us(&whole, "compute_and_communication_time"), 50.0);
+    let counts = ["launch_count", "short_kernel_count", "long_launch_count", "late_kernel_count"];
+    assert_eq!(counts.map(|name| whole[name].as_u64().unwrap()), [3, 0, 1, 0]);
+    let tables = &whole["tables"];
+    assert_eq!(us(&tables["idle_by_stream"][0], "host_wait"), 110.0);
+    assert_eq!(tables["copies_by_kind"][0]["name"], "Memcpy HtoD");
+    assert_eq!(tables["copies_by_kind"][0]["mean_bandwidth"], 4e8);
+    assert_eq!(tables["kernels_by_name"][0]["count"], 1);
+    // Two regions that meet share the time among them.
+    succeed(&store, &["regions", "kernels", "--add", "first=0us..170us", "--add", "second=170us..400us"]);
+    let of = |name: &str| metrics_of(&store, &["--region", name]);
+    let (first, second) = (of("first"), of("second"));
+    for name in ["compute_time", "non_compute_time"] {
+        assert_eq!(us(&first, name) + us(&second, name), us(&whole, name), "{name}");
+    }
+    assert_eq!(us(&first, "total_time"), 170.0);
+    let error = fail(&store, &["summary", "kernels", "--region", "third"], 1);
+    assert!(error.contains("no region is named `third`"), "{error}");
+    let limited = metrics_of(&store, &["--long-launch", "10us", "--late-kernel", "50us"]);
+    assert_eq!([&limited["long_launch_count"], &limited["late_kernel_count"]], [2, 2]);
+    assert!(succeed(&store, &["summary", "kernels", "--rank", "0"]).contains("host wait  kernel wait"));
+}
+
+#[test]
+fn a_trace_without_kernels_says_what_would_give_their_metrics() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let trace = dir.path().join("kernels.pt.trace.json");
+    let host = KERNELS.lines().filter(|line| !line.contains("\"device\":0")).collect::<Vec<_>>().join("\n");
+    fs::write(&trace, host.replace("\"correlation\":3}},", "\"correlation\":3}}")).unwrap();
+    succeed(&store, &["ingest", trace.to_str().unwrap(), "--db-bucket", "kernels"]);
+    let absent = metrics_of(&store, &[])["absent"].clone();
+    assert!(absent[0]["reason"].as_str().unwrap().contains("ProfilerActivity.CUDA"), "{absent}");
+    assert!(succeed(&store, &["summary", "kernels", "--all"]).contains("\nNot there\n"));
+}
+
+#[test]
+fn definitions_of_metrics_are_listed() {
+    let (dir, _) = stage();
+    let store = dir.path().join("store");
+    let all: Value = serde_json::from_str(&succeed(&store, &["metrics", "--output-format", "json"])).unwrap();
+    let named = |name: &str| {
+        all["metrics"].as_array().unwrap().iter().find(|one| one["name"] == name).unwrap().clone()
+    };
+    assert_eq!(named("idle_time")["unit"], "s");
+    assert!(named("tensor_engine_active_time")["meaning"].as_str().unwrap().ends_with('.'));
+    assert_eq!(all["shown"], all["total"]);
+    let text = succeed(&store, &["metrics", "host_wait"]);
+    assert!(text.contains("  host_wait [s]: Gaps whose next kernel"), "{text}");
+    assert!(text.lines().all(|line| line.width() <= SCREEN.1), "{text}");
+    assert!(fail(&store, &["metrics", "no such thing"], 1).contains("no metric has"));
 }

@@ -4,11 +4,11 @@
 use super::schema::{ACTIVE, CLOCK, CategoryRow, ITERATIONS, KernelRow, PowerRow};
 use crate::base::Result;
 use crate::exec::Work;
-use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
 use crate::makers::metrics_of_window;
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
+use crate::makers::{DefinedMetric, FieldCell};
 use crate::metrics::{AbsentMetrics, Metric, MetricGroup, MetricScope, RankMetrics, trace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -36,6 +36,22 @@ pub(super) fn read<B: Bytes>(
         Some(_) => metrics_of_window(segment, scope, OF_RUN, work),
         None => Ok(RankMetrics::of(groups(segment, scope, work)?)),
     }
+}
+
+/// The tables whose columns are metrics, with their headings.
+pub(in crate::makers) const TABLES: [(&str, &TableSchema); 3] =
+    [("Kernels", &ACTIVE), ("Clock of the device", &CLOCK), ("Iterations", &ITERATIONS)];
+
+/// The definitions of the metrics that each category of kernels has.
+pub(in crate::makers) fn by_category() -> impl Iterator<Item = DefinedMetric> {
+    BY_CATEGORY.iter().map(|of| DefinedMetric {
+        family: of.title,
+        name: "category",
+        unit: of.unit,
+        doc: of.doc,
+        of: "AIU",
+        source: "acelyzer",
+    })
 }
 
 fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Vec<MetricGroup>> {
