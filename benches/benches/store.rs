@@ -104,17 +104,8 @@ fn questions(path: &Path) {
             )))
         }),
     );
-    report(
-        "summary",
-        time(|| {
-            drop(black_box(answer::summary(
-                RankView::of(&segment),
-                0,
-                &MetricScope::default(),
-                Work::IN_PLACE,
-            )))
-        }),
-    );
+    let summary = || answer::summary(RankView::of(&segment), 0, &MetricScope::default(), Work::IN_PLACE);
+    report("summary", time(|| drop(black_box(summary()))));
 }
 
 fn time(mut question: impl FnMut()) -> Vec<Duration> {

@@ -5,34 +5,16 @@ use super::job::schema::JOB;
 use super::kineto::metrics::FAMILIES;
 use super::neuron::schema::SUMMARY;
 use super::table::TableSchema;
-use crate::metrics::{MetricFamily, trace};
-use crate::model::Unit;
+use crate::metrics::{DefinedMetric, MetricDefinition, MetricFamily, trace};
 
-/// The definition of a metric with its family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DefinedMetric {
-    /// Heading of the family.
-    pub family: &'static str,
-    /// Exported name, or for a metric of each name of a trace what the names are.
-    pub name: &'static str,
-    /// Unit of the values.
-    pub unit: Unit,
-    /// Definition and computation, in sentences.
-    pub doc: &'static str,
-    /// Traces that have it.
-    pub of: &'static str,
-    /// The tool or the document that defines it.
-    pub source: &'static str,
-}
-
-/// The definitions of all metrics whose names do not depend on a profile, in display order. Those of
-/// a Neuron profile that the trace only states are among them.
+/// The definitions of all metrics whose names do not depend on a profile, in display order. Those
+/// of a Neuron profile that the trace only states are among them.
 #[must_use]
 pub fn defined_metrics() -> Vec<DefinedMetric> {
     let of_families = |families: &[&'static MetricFamily], of: &'static str| {
         let of_family = |family: &&'static MetricFamily| {
             let (title, source) = (family.title, family.source);
-            let defined = move |metric: &'static crate::metrics::MetricDefinition| DefinedMetric {
+            let defined = move |metric: &'static MetricDefinition| DefinedMetric {
                 family: title,
                 name: metric.name,
                 unit: metric.unit,
@@ -76,6 +58,7 @@ mod tests {
     //! Rules that hold for all definitions.
 
     use super::*;
+    use crate::model::Unit;
 
     #[test]
     fn every_metric_is_explained_once_in_its_family() {

@@ -27,7 +27,7 @@ use crate::tile::TileId;
 
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
-pub use defined_metric::{DefinedMetric, defined_metrics};
+pub use defined_metric::defined_metrics;
 pub use rows::FieldCell;
 
 /// Facts about a maker that need no segment.

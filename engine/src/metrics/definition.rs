@@ -3,7 +3,7 @@
 use super::Metric;
 use crate::model::{OwnedValue, Unit};
 
-/// What a metric means.
+/// The meaning of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MetricDefinition {
     /// Exported name.
@@ -26,6 +26,23 @@ impl MetricDefinition {
     pub fn metric(&self, value: OwnedValue) -> Metric {
         Metric::new(self.name, value, self.unit, self.doc)
     }
+}
+
+/// The definition of a metric with its family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DefinedMetric {
+    /// Heading of the family.
+    pub family: &'static str,
+    /// Exported name, or for a metric of each name of a trace what the names are.
+    pub name: &'static str,
+    /// Unit of the values.
+    pub unit: Unit,
+    /// Definition and computation, in sentences.
+    pub doc: &'static str,
+    /// Traces that have it.
+    pub of: &'static str,
+    /// The tool or the document that defines it.
+    pub source: &'static str,
 }
 
 /// Metrics that are computed together from the same input.

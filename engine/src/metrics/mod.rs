@@ -4,7 +4,7 @@
 mod definition;
 pub mod trace;
 
-pub use definition::{MetricDefinition, MetricFamily};
+pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
 
 use crate::base::Interval;
 use crate::model::{OwnedValue, Unit};
@@ -72,8 +72,8 @@ pub struct MetricScope {
     pub limits: KernelLimits,
 }
 
-/// Limits by which launches and gaps of a device are counted. Times are in picoseconds. The defaults
-/// are those of Holistic Trace Analysis 0.5.
+/// Limits by which launches and gaps of a device are counted. Times are in picoseconds. The
+/// defaults are those of Holistic Trace Analysis 0.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelLimits {
     /// A shorter gap between two kernels is one of the device.

@@ -28,7 +28,7 @@ pub struct MetricTableEntry {
     pub key: String,
     /// The heading.
     pub title: String,
-    /// What a row is, e.g. `stream`.
+    /// Word for a row, e.g. `stream`.
     pub row: String,
     /// The columns in display order.
     pub columns: Vec<MetricColumnEntry>,

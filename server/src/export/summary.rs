@@ -8,11 +8,11 @@ use nprof_engine::makers::{Tool, imitated_tool};
 use nprof_engine::metrics::MetricScope;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
-use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, Summary};
 use serde_json::{Map, Value as Json};
 
 use super::{ExportChoices, ExportError, OpenedRank, PreparedExport, RanksOf};
+use crate::print::json::content;
 use crate::store::RankFile;
 use crate::summary::summary_of;
 use crate::terminal::{cell, visible};
@@ -29,7 +29,7 @@ pub fn metrics(summary: &Summary) -> Map<String, Json> {
         for metric in &group.metrics {
             let is_taken = group.has_names_of_trace && all.contains_key(&metric.name);
             let key = if is_taken { format!("{}.{}", group.key, metric.name) } else { metric.name.clone() };
-            all.insert(key, json_of(&metric.value));
+            all.insert(key, content(&metric.value));
         }
     }
     all
@@ -75,7 +75,7 @@ fn write_groups(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     for (at, group) in groups().enumerate() {
         writeln!(out, "{}{}", if at > 0 { "\n" } else { "" }, visible(&group.title))?;
         for metric in &group.metrics {
-            let value = match json_of(&metric.value) {
+            let value = match content(&metric.value) {
                 Json::String(text) => text,
                 value => value.to_string(),
             };
@@ -158,24 +158,9 @@ pub fn summary_within(
     opened.read(|segment| Ok(answer::summary(RankView::of(segment), opened.place().rank(), scope, work)?))
 }
 
-/// A value of a metric as JSON.
-#[must_use]
-pub fn json_of(value: &FieldContent) -> Json {
-    match value {
-        FieldContent::Int(number) => Json::from(*number),
-        FieldContent::Uint(number) => Json::from(*number),
-        FieldContent::Float(number) => {
-            // JSON has no infinity and no NaN.
-            if number.is_finite() { Json::from(*number) } else { Json::from(number.to_string()) }
-        }
-        FieldContent::Bool(truth) => Json::from(*truth),
-        FieldContent::Text(text) => Json::from(text.as_str()),
-        FieldContent::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use nprof_engine::wire::detail::FieldContent;
     use nprof_engine::wire::summary::MetricGroupEntry;
 
     use super::*;

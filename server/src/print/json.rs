@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use nprof_engine::model::{FieldSpec, OwnedValue, Unit, ValueTable};
+use nprof_engine::wire::detail::FieldContent;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -10,6 +11,22 @@ use serde_json::{Map, Value as Json};
 pub fn document(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, document)?;
     writeln!(out)
+}
+
+/// A value of a metric as JSON.
+#[must_use]
+pub fn content(value: &FieldContent) -> Json {
+    match value {
+        FieldContent::Int(number) => Json::from(*number),
+        FieldContent::Uint(number) => Json::from(*number),
+        FieldContent::Float(number) => {
+            // JSON has no infinity and no NaN.
+            if number.is_finite() { Json::from(*number) } else { Json::from(number.to_string()) }
+        }
+        FieldContent::Bool(truth) => Json::from(*truth),
+        FieldContent::Text(text) => Json::from(text.as_str()),
+        FieldContent::Json(text) => serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str())),
+    }
 }
 
 /// The rows of a table as objects.

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::fit::{cut, fitted};
+use super::json::content;
 use super::metric::shown;
 use super::text::{LINE_WIDTH, wrapped};
-use crate::export::summary::json_of;
 
 /// Rows of a table for people. JSON has all.
 const MOST_ROWS: usize = 20;
@@ -85,7 +85,7 @@ pub fn keys(summary: &Summary) -> Map<String, Value> {
         let mut object = Map::from_iter([("name".to_owned(), json!(row.name))]);
         let values = table.columns.iter().zip(&row.values);
         object.extend(
-            values.map(|(column, value)| (column.name.clone(), value.as_ref().map_or(Value::Null, json_of))),
+            values.map(|(column, value)| (column.name.clone(), value.as_ref().map_or(Value::Null, content))),
         );
         Value::Object(object)
     };

@@ -4,12 +4,12 @@
 use super::schema::{ACTIVE, CLOCK, CategoryRow, ITERATIONS, KernelRow, PowerRow};
 use crate::base::Result;
 use crate::exec::Work;
+use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
 use crate::makers::metrics_of_window;
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
-use crate::makers::{DefinedMetric, FieldCell};
-use crate::metrics::{AbsentMetrics, Metric, MetricGroup, MetricScope, RankMetrics, trace};
+use crate::metrics::{AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, trace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 

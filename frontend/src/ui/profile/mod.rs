@@ -24,6 +24,7 @@ mod row_tooltip;
 mod search;
 #[cfg(feature = "browser")]
 mod summary;
+mod summary_table;
 
 #[cfg(feature = "browser")]
 pub use missing_page::HomeLink;

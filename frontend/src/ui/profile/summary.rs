@@ -8,6 +8,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
 use super::open_profile::Opened;
+use super::summary_table::{absent, tables};
 use crate::ui::controls::{Explained, Failure, Loading, Name};
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format::{self, FormattedValue};
@@ -107,7 +108,11 @@ fn facts_of_all(job: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String
 fn groups(opened: Opened, summary: &Summary) -> impl IntoView + use<> {
     let filled = summary.groups.iter().filter(|group| !group.metrics.is_empty());
     let groups = filled.cloned().map(|group| view! { <Group opened group /> }).collect_view();
-    view! { <div class="cards">{groups}</div> }
+    view! {
+        <div class="cards">{groups}</div>
+        {tables(summary)}
+        {absent(summary)}
+    }
 }
 
 #[component]

@@ -1,7 +1,7 @@
 //! The time of the devices by what they do: a partition by the kinds of work that run at once.
 
 use super::super::KinetoClass;
-use super::device_slice::{DeviceSlice, StreamSlices};
+use super::kernel_slice::{KernelSlice, StreamSlices};
 use crate::metrics::{Metric, MetricDefinition, MetricFamily, MetricGroup};
 use crate::model::{OwnedValue, Unit};
 
@@ -118,7 +118,7 @@ impl TimeBySet {
     }
 }
 
-fn kind_of(slice: &DeviceSlice) -> usize {
+fn kind_of(slice: &KernelSlice) -> usize {
     match slice.class {
         KinetoClass::Collective => COMMUNICATION,
         KinetoClass::Copy => COPY,
@@ -133,11 +133,10 @@ pub(super) fn groups(streams: &[StreamSlices]) -> Vec<MetricGroup> {
     let (compute, communication) = (times.with(COMPUTE), times.with(COMMUNICATION));
     let non_compute = whole - times.0[0] - compute;
     let overlap = times.with(COMPUTE | COMMUNICATION) as f64 / communication as f64;
-    let mut temporal: Vec<Metric> =
-        TEMPORAL.metrics.iter().zip([whole, times.0[0], compute, non_compute]).map(time).collect();
+    let mut temporal = metrics(TEMPORAL.metrics, [whole, times.0[0], compute, non_compute]);
     temporal.extend((communication > 0).then(|| TEMPORAL.metrics[4].metric(OwnedValue::Float(overlap))));
-    let sets = times.0[1..].iter().copied();
-    let kinds = BREAKDOWN.metrics.iter().zip(sets).filter(|(_, ps)| *ps > 0).map(time).collect();
+    let mut kinds = metrics(BREAKDOWN.metrics, times.0[1..].iter().copied());
+    kinds.retain(|metric| metric.value != super::seconds(0));
     vec![group(&TEMPORAL, temporal), group(&BREAKDOWN, kinds)]
 }
 
@@ -145,8 +144,9 @@ fn group(family: &MetricFamily, metrics: Vec<Metric>) -> MetricGroup {
     MetricGroup { key: family.key, title: family.title, has_names_of_trace: false, metrics }
 }
 
-fn time((definition, ps): (&MetricDefinition, i64)) -> Metric {
-    definition.metric(super::seconds(ps))
+/// The metrics of times, in the order of their definitions.
+fn metrics(definitions: &[MetricDefinition], times_ps: impl IntoIterator<Item = i64>) -> Vec<Metric> {
+    definitions.iter().zip(times_ps).map(|(of, ps)| of.metric(super::seconds(ps))).collect()
 }
 
 #[cfg(test)]

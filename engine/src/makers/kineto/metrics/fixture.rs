@@ -1,13 +1,13 @@
 //! Streams drawn as text: a sign is a picosecond.
 
 use super::super::KinetoClass;
-use super::device_slice::{DeviceSlice, LaunchCall, StreamSlices};
+use super::kernel_slice::{KernelSlice, LaunchCall, StreamSlices};
 
 /// A stream for each drawing: a run of `#` is a slice.
 pub(super) fn streams(drawn: &[(KinetoClass, &str)]) -> Vec<StreamSlices> {
     let stream = |(number, &(class, text)): (usize, &(KinetoClass, &str))| {
         let spans = runs(text).into_iter();
-        let slices = spans.map(|(start_ps, end_ps)| DeviceSlice::drawn(class, start_ps, end_ps, None));
+        let slices = spans.map(|(start_ps, end_ps)| KernelSlice::drawn(class, start_ps, end_ps, None));
         StreamSlices { name: format!("stream {number}"), slices: slices.collect() }
     };
     drawn.iter().enumerate().map(stream).collect()
@@ -18,7 +18,7 @@ pub(super) fn launched(slices: &str, calls: &str) -> Vec<StreamSlices> {
     let calls = runs(calls).into_iter().map(|(start_ps, end_ps)| LaunchCall { start_ps, end_ps });
     let slices = runs(slices).into_iter().zip(calls.map(Some).chain(std::iter::repeat(None)));
     let slice =
-        |((start_ps, end_ps), launch)| DeviceSlice::drawn(KinetoClass::Compute, start_ps, end_ps, launch);
+        |((start_ps, end_ps), launch)| KernelSlice::drawn(KinetoClass::Compute, start_ps, end_ps, launch);
     vec![StreamSlices { name: "stream 7".to_owned(), slices: slices.map(slice).collect() }]
 }
 

@@ -1,6 +1,6 @@
 //! The gaps between the kernels of a stream, by what they wait for.
 
-use super::device_slice::StreamSlices;
+use super::kernel_slice::StreamSlices;
 use super::seconds;
 use crate::metrics::{KernelLimits, MetricDefinition, MetricFamily, MetricRow};
 use crate::model::Unit;

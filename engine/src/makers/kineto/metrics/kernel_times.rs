@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::KinetoClass;
-use super::device_slice::StreamSlices;
+use super::kernel_slice::StreamSlices;
 use super::{count, seconds};
 use crate::base::Result;
 use crate::metrics::{MetricDefinition, MetricFamily, MetricRow};

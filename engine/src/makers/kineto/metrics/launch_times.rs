@@ -1,6 +1,6 @@
 //! How long launches of kernels take, and how late the kernels come.
 
-use super::device_slice::{DeviceSlice, LaunchCall, StreamSlices};
+use super::kernel_slice::{KernelSlice, LaunchCall, StreamSlices};
 use super::{count, seconds};
 use crate::metrics::{KernelLimits, MetricDefinition, MetricFamily, MetricGroup};
 use crate::model::Unit;
@@ -47,20 +47,20 @@ pub(super) const FAMILY: MetricFamily = MetricFamily {
 
 /// The launches of a rank. `None` if the trace has none.
 pub(super) fn group(streams: &[StreamSlices], limits: KernelLimits) -> Option<MetricGroup> {
-    let launch = |slice: &DeviceSlice| slice.launch.map(|launch| (*slice, launch));
-    let pairs: Vec<(DeviceSlice, LaunchCall)> =
+    let launch = |slice: &KernelSlice| slice.launch.map(|launch| (*slice, launch));
+    let pairs: Vec<(KernelSlice, LaunchCall)> =
         streams.iter().flat_map(|stream| &stream.slices).filter_map(launch).collect();
     if pairs.is_empty() {
         return None;
     }
     let call_ps = |launch: &LaunchCall| launch.end_ps.saturating_sub(launch.start_ps);
     let delay_ps =
-        |(slice, launch): &(DeviceSlice, LaunchCall)| slice.start_ps.saturating_sub(launch.end_ps).max(0);
-    let mean = |of: &dyn Fn(&(DeviceSlice, LaunchCall)) -> i64| {
+        |(slice, launch): &(KernelSlice, LaunchCall)| slice.start_ps.saturating_sub(launch.end_ps).max(0);
+    let mean = |of: &dyn Fn(&(KernelSlice, LaunchCall)) -> i64| {
         let sum: i64 = pairs.iter().map(of).fold(0, i64::saturating_add);
         seconds((sum as f64 / pairs.len() as f64).round() as i64)
     };
-    let number = |is_wanted: &dyn Fn(&(DeviceSlice, LaunchCall)) -> bool| {
+    let number = |is_wanted: &dyn Fn(&(KernelSlice, LaunchCall)) -> bool| {
         count(pairs.iter().filter(|pair| is_wanted(pair)).count() as u64)
     };
     let values = [

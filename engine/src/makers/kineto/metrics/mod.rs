@@ -3,10 +3,10 @@
 
 mod busy_time;
 mod copy_bandwidth;
-mod device_slice;
 #[cfg(test)]
 mod fixture;
 mod idle_time;
+mod kernel_slice;
 mod kernel_times;
 mod launch_times;
 mod queue_length;
@@ -37,7 +37,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     work: Work<'_>,
 ) -> Result<RankMetrics> {
     let mut metrics = RankMetrics::of(trace::groups(segment, scope, work)?);
-    let streams = device_slice::read(segment, scope.window, work)?;
+    let streams = kernel_slice::read(segment, scope.window, work)?;
     if streams.is_empty() {
         let is_kineto =
             segment.footer().rank.source == super::FACTS.source || has_role(segment, Role::Kernels);

@@ -1,6 +1,6 @@
 //! How many launches wait in the queue of a stream.
 
-use super::device_slice::StreamSlices;
+use super::kernel_slice::StreamSlices;
 use super::{count, seconds};
 use crate::metrics::{KernelLimits, MetricDefinition, MetricFamily, MetricRow};
 use crate::model::{OwnedValue, Unit};
@@ -41,13 +41,13 @@ struct QueueLengths {
 impl QueueLengths {
     /// `None` if no launch is known.
     fn of(stream: &StreamSlices, limits: KernelLimits) -> Option<Self> {
-        let of_launch = |slice: &super::device_slice::DeviceSlice| {
+        let of_launch = |slice: &super::kernel_slice::KernelSlice| {
             let launch = slice.launch?;
             // Clocks of host and device can differ: a kernel does not start before its launch.
             Some([(launch.start_ps, 1), (slice.start_ps.max(launch.start_ps), -1_i64)])
         };
         let mut changes: Vec<(i64, i64)> = stream.slices.iter().filter_map(of_launch).flatten().collect();
-        // Of changes at the same time the launches come first.
+        // Launches come before starts of the same time.
         changes.sort_unstable_by_key(|(time_ps, change)| (*time_ps, -change));
         let (mut lengths, mut sum, mut length) = (Self::default(), 0.0, 0_i64);
         for (at, (time_ps, change)) in changes.iter().enumerate() {

@@ -23,7 +23,7 @@ pub(super) struct LaunchCall {
 
 /// A slice of a device. Times are in picoseconds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct DeviceSlice {
+pub(super) struct KernelSlice {
     pub(super) start_ps: i64,
     pub(super) end_ps: i64,
     pub(super) class: KinetoClass,
@@ -37,7 +37,7 @@ pub(super) struct DeviceSlice {
     correlation: Option<i64>,
 }
 
-impl DeviceSlice {
+impl KernelSlice {
     /// Time of the slice that lies in a window.
     pub(super) fn duration_ps(&self) -> i64 {
         self.end_ps.saturating_sub(self.start_ps).max(0)
@@ -49,7 +49,42 @@ impl DeviceSlice {
 pub(super) struct StreamSlices {
     /// Name of the device and the stream.
     pub(super) name: String,
-    pub(super) slices: Vec<DeviceSlice>,
+    pub(super) slices: Vec<KernelSlice>,
+}
+
+/// A track with slices, and its table.
+#[derive(Debug, Clone, Copy)]
+struct SliceTrack {
+    track: TrackId,
+    table: TableId,
+}
+
+impl SliceTrack {
+    /// The tracks of a role.
+    fn all<B: Bytes>(segment: &Segment<B>, wanted: Role) -> Vec<Self> {
+        slice_tracks(segment, |role| role == wanted).map(|(track, table)| Self { track, table }).collect()
+    }
+}
+
+/// The classes of kernels by the numbers of name and category, each looked up once.
+#[derive(Debug, Default)]
+struct KernelClasses(FxHashMap<(u32, Option<u32>), KinetoClass>);
+
+impl KernelClasses {
+    fn of<B: Bytes>(
+        &mut self,
+        segment: &Segment<B>,
+        name: u32,
+        category: Option<u32>,
+    ) -> Result<KinetoClass> {
+        if let Some(known) = self.0.get(&(name, category)) {
+            return Ok(*known);
+        }
+        let of_category = category.map_or(Ok(""), |code| segment.text(NameId(code)))?;
+        let class = class_on_device(segment.text(NameId(name))?, of_category);
+        self.0.insert((name, category), class);
+        Ok(class)
+    }
 }
 
 /// Reads the slices of all streams that reach into a window. Waits and annotations are no work.
@@ -58,7 +93,7 @@ pub(super) fn read<B: Bytes>(
     window: Option<Interval>,
     work: Work<'_>,
 ) -> Result<Vec<StreamSlices>> {
-    let tracks: Vec<(TrackId, TableId)> = slice_tracks(segment, |role| role == Role::Kernels).collect();
+    let tracks = SliceTrack::all(segment, Role::Kernels);
     let mut streams = work.gather(tracks.len(), |at| stream(segment, tracks[at], window, work))?;
     streams.retain(|stream| !stream.slices.is_empty());
     let mut launches: FxHashMap<i64, Option<LaunchCall>> = FxHashMap::default();
@@ -66,12 +101,11 @@ pub(super) fn read<B: Bytes>(
         launches.extend(slice.correlation.map(|id| (id, None)));
     }
     if !launches.is_empty() {
-        let threads: Vec<(TrackId, TableId)> =
-            slice_tracks(segment, |role| role == Role::HostThread).collect();
+        let threads = SliceTrack::all(segment, Role::HostThread);
         let found = work.gather(threads.len(), |at| calls(segment, threads[at], &launches, work))?;
         for (correlation, call) in found.into_iter().flatten() {
             let known = launches.entry(correlation).or_default();
-            // Of a call and one inside it with the same number the outer one launches.
+            // The outer one of two calls with the same number launches.
             *known = known.iter().copied().chain([call]).min_by_key(|call| (call.start_ps, -call.end_ps));
         }
     }
@@ -83,17 +117,18 @@ pub(super) fn read<B: Bytes>(
 
 fn stream<B: Bytes>(
     segment: &Segment<B>,
-    (track, table): (TrackId, TableId),
+    of: SliceTrack,
     window: Option<Interval>,
     work: Work<'_>,
 ) -> Result<StreamSlices> {
+    let SliceTrack { track, table } = of;
     let columns = FieldColumns::of(
         segment,
         table,
         [ARGUMENTS[CATEGORY], ARGUMENTS[CORRELATION], BYTES, BANDWIDTHS[0], BANDWIDTHS[1]],
     );
     let waits = &segment.footer().waits;
-    let mut classes: FxHashMap<(u32, Option<u32>), KinetoClass> = FxHashMap::default();
+    let mut classes = KernelClasses::default();
     let mut slices = Vec::new();
     for block in segment.blocks_of(track)? {
         work.cancel.check()?;
@@ -111,22 +146,13 @@ fn stream<B: Bytes>(
                 continue;
             }
             let name = u32::try_from(names[at]).unwrap_or_default();
-            let category = fields.code(0, at);
-            let class = match classes.get(&(name, category)) {
-                Some(known) => *known,
-                None => {
-                    let of_category = category.map_or(Ok(""), |code| segment.text(NameId(code)))?;
-                    let class = class_on_device(segment.text(NameId(name))?, of_category);
-                    classes.insert((name, category), class);
-                    class
-                }
-            };
+            let class = classes.of(segment, name, fields.code(0, at))?;
             if class == KinetoClass::Neither {
                 continue;
             }
             let is_copy = class == KinetoClass::Copy;
             let of_copy = || fields.number(3, at).or_else(|| fields.number(4, at)).map(|gb| gb * 1e9);
-            slices.push(DeviceSlice {
+            slices.push(KernelSlice {
                 start_ps: window.map_or(start_ps, |window| start_ps.max(window.start.0)),
                 end_ps: window.map_or(end_ps, |window| end_ps.min(window.end.0)),
                 class,
@@ -146,10 +172,11 @@ fn stream<B: Bytes>(
 /// The calls of a thread with one of these correlations.
 fn calls<B: Bytes>(
     segment: &Segment<B>,
-    (track, table): (TrackId, TableId),
+    of: SliceTrack,
     wanted: &FxHashMap<i64, Option<LaunchCall>>,
     work: Work<'_>,
 ) -> Result<Vec<(i64, LaunchCall)>> {
+    let SliceTrack { track, table } = of;
     let columns = FieldColumns::of(segment, table, [ARGUMENTS[CORRELATION]]);
     let mut found = Vec::new();
     for block in segment.blocks_of(track)? {
@@ -178,7 +205,7 @@ fn path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
 }
 
 #[cfg(test)]
-impl DeviceSlice {
+impl KernelSlice {
     /// A slice of a drawing.
     pub(super) fn drawn(class: KinetoClass, start_ps: i64, end_ps: i64, launch: Option<LaunchCall>) -> Self {
         let (bandwidth, bytes, correlation) = (None, None, None);
