@@ -232,6 +232,8 @@ fn metrics_have_units_and_json_their_exact_values() {
 /// Kernels of two streams with their launches, on times in microseconds.
 const KERNELS: &str = r#"{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":0,"world_size":2},
     "traceEvents":[
+    {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":9,"tid":9,"ts":-2,"dur":97,"args":{}},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":9,"tid":9,"ts":-1,"dur":25,"args":{}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":0,"dur":20,"args":{"correlation":1}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":30,"dur":60,"args":{"correlation":2}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":9,"tid":9,"ts":300,"dur":5,"args":{"correlation":3}},
@@ -271,14 +273,19 @@ fn kernels_are_measured_by_rank_and_by_region() {
     assert_eq!(tables["copies_by_kind"][0]["name"], "Memcpy HtoD");
     assert_eq!(tables["copies_by_kind"][0]["mean_bandwidth"], 4e8);
     assert_eq!(tables["kernels_by_name"][0]["count"], 1);
+    let operator = |at: usize| {
+        let of = &tables["operators"][at];
+        (of["name"].as_str().unwrap(), us(of, "own_device_time"), us(of, "device_time"))
+    };
+    assert_eq!([operator(0), operator(1)], [("aten::linear", 100.0, 200.0), ("aten::mm", 100.0, 100.0)]);
     // Two regions that meet share the time among them.
-    succeed(&store, &["regions", "kernels", "--add", "first=0us..170us", "--add", "second=170us..400us"]);
+    succeed(&store, &["regions", "kernels", "--add", "first=0us..172us", "--add", "second=172us..400us"]);
     let of = |name: &str| metrics_of(&store, &["--region", name]);
     let (first, second) = (of("first"), of("second"));
     for name in ["compute_time", "non_compute_time"] {
         assert_eq!(us(&first, name) + us(&second, name), us(&whole, name), "{name}");
     }
-    assert_eq!(us(&first, "total_time"), 170.0);
+    assert_eq!(us(&first, "total_time"), 172.0);
     let error = fail(&store, &["summary", "kernels", "--region", "third"], 1);
     assert!(error.contains("no region is named `third`"), "{error}");
     let limited = metrics_of(&store, &["--long-launch", "10us", "--late-kernel", "50us"]);

@@ -34,7 +34,8 @@ pub(super) struct KernelSlice {
     pub(super) bandwidth: Option<f64>,
     /// Bytes of a copy or fill.
     pub(super) bytes: Option<i64>,
-    correlation: Option<i64>,
+    /// Number that it shares with the call that launched it.
+    pub(super) correlation: Option<i64>,
 }
 
 impl KernelSlice {
@@ -54,14 +55,14 @@ pub(super) struct StreamSlices {
 
 /// A track with slices, and its table.
 #[derive(Debug, Clone, Copy)]
-struct SliceTrack {
-    track: TrackId,
-    table: TableId,
+pub(super) struct SliceTrack {
+    pub(super) track: TrackId,
+    pub(super) table: TableId,
 }
 
 impl SliceTrack {
     /// The tracks of a role.
-    fn all<B: Bytes>(segment: &Segment<B>, wanted: Role) -> Vec<Self> {
+    pub(super) fn all<B: Bytes>(segment: &Segment<B>, wanted: Role) -> Vec<Self> {
         slice_tracks(segment, |role| role == wanted).map(|(track, table)| Self { track, table }).collect()
     }
 }

@@ -9,6 +9,7 @@ mod idle_time;
 mod kernel_slice;
 mod kernel_times;
 mod launch_times;
+mod operator_times;
 mod queue_length;
 
 use crate::base::Result;
@@ -19,10 +20,11 @@ use crate::model::{OwnedValue, Role};
 use crate::segment::{Bytes, Segment};
 
 /// All families, in display order.
-pub const FAMILIES: [&MetricFamily; 7] = [
+pub const FAMILIES: [&MetricFamily; 8] = [
     &busy_time::TEMPORAL,
     &busy_time::BREAKDOWN,
     &launch_times::FAMILY,
+    &operator_times::FAMILY,
     &kernel_times::FAMILY,
     &idle_time::FAMILY,
     &queue_length::FAMILY,
@@ -50,6 +52,7 @@ pub(in crate::makers) fn read<B: Bytes>(
         None => metrics.absent.push((&launch_times::FAMILY).into()),
     }
     let tables = [
+        (&operator_times::FAMILY, operator_times::rows(segment, &streams, work)?),
         (&kernel_times::FAMILY, kernel_times::rows(segment, &streams)?),
         (&idle_time::FAMILY, idle_time::rows(&streams, scope.limits)),
         (&queue_length::FAMILY, queue_length::rows(&streams, scope.limits)),
