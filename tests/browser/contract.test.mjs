@@ -60,7 +60,10 @@ function questions(profile, { row, counter, table, content, group, span }) {
     for (const [template, path] of Object.entries(of(rank))) {
       // Only a rank of its own has counters, and only all ranks together have waits over time.
       if ((template.startsWith("/counters") && rank === "all") || (template === "/waits" && rank !== "all")) continue;
-      (all[`/api/profiles/{slug}/ranks/{rank}${template}`] ??= []).push(`/api/profiles/${profile}/ranks/${rank}${path}`);
+      const key = `/api/profiles/{slug}/ranks/{rank}${template}`;
+      (all[key] ??= []).push(`/api/profiles/${profile}/ranks/${rank}${path}`);
+      // Metrics of a window are not those that the file keeps.
+      if (template === "/summary") all[key].push(`/api/profiles/${profile}/ranks/${rank}/summary?${span.query}`);
     }
   }
   return all;

@@ -131,7 +131,8 @@ fn stream<B: Bytes>(
     let waits = &segment.footer().waits;
     let mut classes = KernelClasses::default();
     let mut slices = Vec::new();
-    for block in segment.blocks_of(track)? {
+    let wanted = window.unwrap_or(Interval::new(i64::MIN, i64::MAX));
+    for block in segment.blocks(table)?.overlapping(segment.blocks_of(track)?, wanted) {
         work.cancel.check()?;
         let mut core = BlockReader::new(segment, table, block)?;
         let starts = core.core_ints(ColumnRole::Start)?;
