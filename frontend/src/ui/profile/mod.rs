@@ -24,6 +24,7 @@ mod row_tooltip;
 mod search;
 #[cfg(feature = "browser")]
 mod summary;
+#[cfg(feature = "browser")]
 mod summary_table;
 
 #[cfg(feature = "browser")]
