@@ -396,7 +396,7 @@ impl Rank for OpenRank {
 
     fn summary(&self, window: Option<Interval>, work: Work<'_>) -> Result<Summary, Refusal> {
         if window.is_some() {
-            let scope = MetricScope { window, ..MetricScope::default() };
+            let scope = MetricScope::within(window);
             let found = answer::summary(self.view(), self.entry.rank, &scope, work);
             return found.map_err(|error| self.refusal(error));
         }

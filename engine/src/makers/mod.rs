@@ -40,6 +40,8 @@ struct MakerFacts {
     colours: Option<fn() -> Vec<KindColour>>,
     /// The tool whose output exports repeat.
     imitated: Option<Tool>,
+    /// The metrics that only a whole run has: a window has those of any trace instead.
+    of_run: Option<AbsentMetrics>,
 }
 
 /// How segments of a maker are read. The functions expect a segment of the maker.
@@ -119,7 +121,7 @@ impl MakerFacts {
 
     /// Facts that hold for any trace.
     const fn any(source: &'static str) -> Self {
-        Self { source, heading: |_| None, colours: None, imitated: None }
+        Self { source, heading: |_| None, colours: None, imitated: None, of_run: None }
     }
 }
 
@@ -141,17 +143,14 @@ impl<B: Bytes> Maker<B> {
 
 /// All metrics of a rank or of a part of it, in display order.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
+    let of_run = MakerFacts::of(&segment.footer().rank.source).of_run;
+    if let Some(absent) = of_run.filter(|_| scope.window.is_some()) {
+        return Ok(RankMetrics {
+            absent: vec![absent],
+            ..RankMetrics::of(trace::groups(segment, scope, work)?)
+        });
+    }
     makers!(function_of_maker, metrics, segment: B)(segment, scope, work)
-}
-
-/// The metrics of a window for makers whose own metrics are those of a whole run.
-fn metrics_of_window<B: Bytes>(
-    segment: &Segment<B>,
-    scope: &MetricScope,
-    absent: AbsentMetrics,
-    work: Work<'_>,
-) -> Result<RankMetrics> {
-    Ok(RankMetrics { absent: vec![absent], ..RankMetrics::of(trace::groups(segment, scope, work)?) })
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if

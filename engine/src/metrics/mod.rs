@@ -72,6 +72,14 @@ pub struct MetricScope {
     pub limits: KernelLimits,
 }
 
+impl MetricScope {
+    /// A window, or all of a rank, with the usual limits.
+    #[must_use]
+    pub fn within(window: Option<Interval>) -> Self {
+        Self { window, ..Self::default() }
+    }
+}
+
 /// Limits by which launches and gaps of a device are counted. Times are in picoseconds. The
 /// defaults are those of Holistic Trace Analysis 0.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

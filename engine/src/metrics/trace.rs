@@ -170,21 +170,24 @@ fn totals_of_window(window: Interval, selection: &Selection) -> Vec<Metric> {
     ]
 }
 
+/// The name of a track behind those of the groups above it.
+pub(crate) fn track_path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
+    let spec = |id: TrackId| &segment.footer().tracks[id.0 as usize].spec;
+    let above = std::iter::successors(Some(track), |id| spec(*id).parent);
+    let mut names: Vec<&str> = above.map(|id| spec(id).name.as_str()).collect();
+    names.reverse();
+    names.join(" / ")
+}
+
 /// Busy shares by track, and the shares of tracks that wait.
 fn shares<B: Bytes>(segment: &Segment<B>, tracks: &[TrackStats], of: &Denominators) -> Vec<MetricGroup> {
     let footer = segment.footer();
-    let path = |id: TrackId| {
-        let above = std::iter::successors(Some(id), |id| footer.tracks[id.0 as usize].spec.parent);
-        let mut names: Vec<&str> = above.map(|id| footer.tracks[id.0 as usize].spec.name.as_str()).collect();
-        names.reverse();
-        names.join(" / ")
-    };
     let role = |track: &TrackStats| footer.tracks[track.track.0 as usize].spec.identity.role;
     let is_of_device =
         |track: &TrackStats| of.device.is_some() && role(track).side() == Some(MachineSide::Device);
     let share = |track: &TrackStats, ps: u64, doc: &str| {
         let share = OwnedValue::Float(ps as f64 / of.of_role(role(track)));
-        Metric::new(&path(track.track), share, Unit::Ratio, doc)
+        Metric::new(&track_path(segment, track.track), share, Unit::Ratio, doc)
     };
     let busy = tracks.iter().map(|track| {
         let doc = if is_of_device(track) { BUSY_OF_DEVICE } else { BUSY_OF_TOTAL };

@@ -279,7 +279,7 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
 
     fn summary(&self, window: Option<Interval>, work: Work<'_>) -> std::result::Result<Summary, Refusal> {
         let Some(window) = window else { return self.bundle.ranks[self.at].summary.clone() };
-        let scope = MetricScope { window: Some(window), ..MetricScope::default() };
+        let scope = MetricScope::within(Some(window));
         answer::summary(self.view(), self.entry().rank, &scope, work).map_err(|error| self.refusal(error))
     }
 

@@ -116,6 +116,30 @@ pub struct MetricPlaceEntry {
     pub ranks: Vec<u32>,
 }
 
+/// Families without values for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AbsentReason<'s> {
+    /// The reason.
+    pub reason: &'s str,
+    /// Headings of the families.
+    pub titles: Vec<&'s str>,
+}
+
+impl Summary {
+    /// The reasons why families have no values, each once.
+    #[must_use]
+    pub fn absent_by_reason(&self) -> Vec<AbsentReason<'_>> {
+        let mut reasons: Vec<AbsentReason<'_>> = Vec::new();
+        for AbsentMetricsEntry { title, reason, .. } in &self.absent {
+            match reasons.iter_mut().find(|known| known.reason == reason) {
+                Some(known) => known.titles.push(title),
+                None => reasons.push(AbsentReason { reason, titles: vec![title] }),
+            }
+        }
+        reasons
+    }
+}
+
 /// Places of metrics have shared times.
 impl Timed for Summary {
     fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}

@@ -203,7 +203,7 @@ impl Rank for WholeSegment<'_> {
     }
 
     fn summary(&self, window: Option<Interval>, work: Work<'_>) -> std::result::Result<Summary, Refusal> {
-        let scope = MetricScope { window, ..MetricScope::default() };
+        let scope = MetricScope::within(window);
         answer::summary(self.view(), 0, &scope, work).map_err(|error| self.refusal(error))
     }
 

@@ -58,25 +58,44 @@ fn regions_on(
     work.gather(ranks.len(), |at| Ok(of_rank(ranks[at]))).map_err(failed)?.into_iter().collect()
 }
 
+/// The spans of the regions of a name, on the clock of the analysis: those that users named, and
+/// steps, layers and phases of all ranks. Empty if no region has the name.
+pub fn spans_on_job(
+    profile: &Profile,
+    name: &str,
+    analysed: &Analysed,
+    cancel: Cancel<'_>,
+) -> anyhow::Result<Vec<Interval>> {
+    let mut spans = noted_spans(profile, name)?;
+    let files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
+    spans.extend(named_spans(&regions_of_job(profile, &files, analysed, cancel)?, name));
+    Ok(spans)
+}
+
 /// The spans of the regions of a name on one rank, on the clock of its segment: those that users
-/// named, and steps, layers and phases. Empty if no region has the name.
+/// named, else steps, layers and phases. Empty if no region has the name.
 pub fn spans_on_rank(
     profile: &Profile,
     file: &RankFile,
     name: &str,
     cancel: Cancel<'_>,
 ) -> anyhow::Result<Vec<Interval>> {
-    let notes = profile.notes()?;
-    let noted = notes.regions.iter().filter(|region| region.name == name);
-    let mut spans: Vec<Interval> =
-        noted.map(|region| Interval::new(region.start_ps, region.end_ps)).collect();
+    let mut spans = noted_spans(profile, name)?;
     // A name that a user gave is that of the user, even if a step has it, too.
     if spans.is_empty() {
-        for of in regions_of(profile, &[file], cancel)? {
-            let named = of.regions.all.iter().filter(|region| region.name == name);
-            spans.extend(named.map(|region| region.span));
-        }
+        spans.extend(named_spans(&regions_of(profile, &[file], cancel)?, name));
     }
     let clock = file.clock_fit();
     Ok(spans.into_iter().map(|span| clock.to_local_span(span)).collect())
+}
+
+fn noted_spans(profile: &Profile, name: &str) -> anyhow::Result<Vec<Interval>> {
+    let notes = profile.notes()?;
+    let noted = notes.regions.iter().filter(|region| region.name == name);
+    Ok(noted.map(|region| Interval::new(region.start_ps, region.end_ps)).collect())
+}
+
+fn named_spans<'r>(of: &'r [RegionsOfRank], name: &'r str) -> impl Iterator<Item = Interval> + 'r {
+    let all = of.iter().flat_map(|of| &of.regions.all);
+    all.filter(move |region| region.name == name).map(|region| region.span)
 }

@@ -3,9 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use nprof_engine::analysis::Analysed;
 use nprof_engine::base::Interval;
-use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::finding::{Judgement, RULES, RuleVerdict};
 use nprof_engine::wire::findings::Findings;
@@ -18,12 +16,12 @@ use super::progress::analysing;
 use crate::analysis::AnalysisError;
 use crate::analysis::findings::JudgedRun;
 use crate::analysis::graph::replayable;
-use crate::analysis::regions::regions_of_job;
+use crate::analysis::regions::spans_on_job;
 use crate::print;
 use crate::print::answer_keys::head;
 use crate::print::finding::lines;
 use crate::print::row_limit::RowLimit;
-use crate::store::{Profile, RankFile};
+use crate::store::Profile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +73,8 @@ impl FindingsArgs {
         };
         let mut wanted: Vec<RuleVerdict> = run.verdicts.iter().filter(is_wanted).cloned().collect();
         if let Some(name) = &self.region {
-            let spans = analysing(|cancel| spans_of(&profile, name, &analysed, cancel))?;
+            let spans = analysing(|cancel| spans_on_job(&profile, name, &analysed, cancel))?;
+            anyhow::ensure!(!spans.is_empty(), "no region is named `{name}`; `nprof regions` shows all");
             wanted.iter_mut().for_each(|one| keep_within(one, &spans));
         }
         let found = Findings::of(&wanted, run.length_ps, &run.coverage);
@@ -100,27 +99,6 @@ fn document(profile: &Profile, mut found: Findings, limit: RowLimit) -> serde_js
         document.extend(message);
     }
     document
-}
-
-/// The spans of the regions of a name, on all ranks: those that users named, and steps, layers and
-/// phases.
-fn spans_of(
-    profile: &Profile,
-    name: &str,
-    analysed: &Analysed,
-    cancel: Cancel<'_>,
-) -> anyhow::Result<Vec<Interval>> {
-    let notes = profile.notes()?;
-    let noted = notes.regions.iter().filter(|region| region.name == name);
-    let mut spans: Vec<Interval> =
-        noted.map(|region| Interval::new(region.start_ps, region.end_ps)).collect();
-    let files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
-    for of in regions_of_job(profile, &files, analysed, cancel)? {
-        let named = of.regions.all.iter().filter(|region| region.name == name);
-        spans.extend(named.map(|region| region.span));
-    }
-    anyhow::ensure!(!spans.is_empty(), "no region is named `{name}`; `nprof regions` shows all");
-    Ok(spans)
 }
 
 /// Leaves out what lies outside of all spans, and what is about the run as a whole.

@@ -4,11 +4,13 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::makers::defined_metrics;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 
 use super::answer::AnswerFormat;
 use super::terms;
 use crate::print;
+use crate::print::answer_keys::{version, with_counts};
 use crate::print::text::wrapped;
 
 const EXAMPLES: &str = "\
@@ -29,7 +31,7 @@ pub(super) struct MetricsArgs {
 }
 
 /// A definition as it is listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct ListedMetric {
     family: String,
     name: String,
@@ -54,9 +56,8 @@ impl MetricsArgs {
         let wanted: Vec<ListedMetric> = all.into_iter().filter(is_wanted).collect();
         match self.output_format {
             AnswerFormat::Json => {
-                let metrics: Vec<Value> = wanted.iter().map(object).collect();
-                let shown = metrics.len();
-                let document = json!({"version": 1, "shown": shown, "total": total, "metrics": metrics});
+                let mut document = with_counts(version(), wanted.len(), total);
+                document.insert("metrics".to_owned(), json!(wanted));
                 Ok(print::json::document(&document, out)?)
             }
             AnswerFormat::Text if wanted.is_empty() => {
@@ -94,17 +95,6 @@ fn listed() -> anyhow::Result<Vec<ListedMetric>> {
         });
     }
     Ok(all)
-}
-
-fn object(one: &ListedMetric) -> Value {
-    json!({
-        "family": one.family,
-        "name": one.name,
-        "unit": one.unit,
-        "meaning": one.meaning,
-        "of": one.of,
-        "source": one.source,
-    })
 }
 
 /// A heading for each family, and a paragraph for each metric.

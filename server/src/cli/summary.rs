@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use nprof_engine::base::Interval;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::finding::findings;
 use nprof_engine::metrics::{KernelLimits, MetricScope};
@@ -129,16 +128,14 @@ impl SummaryArgs {
         cancel: Cancel<'_>,
     ) -> anyhow::Result<Vec<(&'a RankFile, Summary)>> {
         let work = Work { cancel, ..Work::IN_PLACE };
-        let limits = self.limits.limits();
         let of = RanksOf::some(profile, ranks);
-        if self.region.is_none() && limits == KernelLimits::default() {
+        if self.region.is_none() && self.limits.limits() == KernelLimits::default() {
             return Ok(summaries(of, work)?);
         }
         let mut found = Vec::new();
         for opened in of.each() {
             let opened = opened?;
-            let Some(window) = self.window(profile, opened.rank, cancel)? else { continue };
-            let scope = MetricScope { window, limits };
+            let Some(scope) = self.scope(profile, opened.rank, cancel)? else { continue };
             found.push((opened.rank, summary_within(&opened, &scope, work)?));
         }
         if let (true, Some(name)) = (found.is_empty(), &self.region) {
@@ -147,14 +144,15 @@ impl SummaryArgs {
         Ok(found)
     }
 
-    /// The window of a rank, which is `None` within for all of it. `None` if it lacks the region.
-    fn window(
+    /// The part of a rank to measure. `None` if it lacks the region.
+    fn scope(
         &self,
         profile: &Profile,
         file: &RankFile,
         cancel: Cancel<'_>,
-    ) -> anyhow::Result<Option<Option<Interval>>> {
-        let Some(name) = &self.region else { return Ok(Some(None)) };
+    ) -> anyhow::Result<Option<MetricScope>> {
+        let limits = self.limits.limits();
+        let Some(name) = &self.region else { return Ok(Some(MetricScope { window: None, limits })) };
         let spans = spans_on_rank(profile, file, name, cancel)?;
         anyhow::ensure!(
             spans.len() <= 1,
@@ -163,7 +161,7 @@ impl SummaryArgs {
             spans.len(),
             self.profile
         );
-        Ok(spans.first().map(|span| Some(*span)))
+        Ok(spans.first().map(|span| MetricScope { window: Some(*span), limits }))
     }
 
     /// The exact values of all metrics. Times are in seconds.

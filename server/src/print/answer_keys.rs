@@ -22,15 +22,18 @@ pub fn with_counts(mut keys: Map<String, Value>, shown: usize, total: usize) -> 
     keys
 }
 
+/// The first key of any answer.
+#[must_use]
+pub fn version() -> Map<String, Value> {
+    Map::from_iter([("version".to_owned(), json!(VERSION))])
+}
+
 /// The first keys of an answer about a profile. `unit` is that of its times.
 #[must_use]
 pub fn scope(profile: &Profile, unit: &str) -> Map<String, Value> {
     let slug = profile.manifest.slug();
-    let keys = [
-        ("version", json!(VERSION)),
-        ("unit", json!(unit)),
-        ("scope", json!({"profile": slug})),
-        ("link", json!(page_of(slug))),
-    ];
-    keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    let keys = [("unit", json!(unit)), ("scope", json!({"profile": slug})), ("link", json!(page_of(slug)))];
+    let mut all = version();
+    all.extend(keys.map(|(key, value)| (key.to_owned(), value)));
+    all
 }

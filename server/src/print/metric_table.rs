@@ -1,7 +1,7 @@
 //! Tables of metrics, and families without values, as text and JSON.
 
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::summary::{MetricRowEntry, MetricTableEntry, Summary};
+use nprof_engine::wire::summary::{AbsentReason, MetricRowEntry, MetricTableEntry, Summary};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -58,16 +58,9 @@ fn table(table: &MetricTableEntry) -> Vec<String> {
 /// A line for each reason why families have no values.
 #[must_use]
 pub fn absent(summary: &Summary) -> Vec<String> {
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for of in &summary.absent {
-        match by_reason.iter_mut().find(|(reason, _)| *reason == of.reason) {
-            Some((_, titles)) => titles.push(&of.title),
-            None => by_reason.push((&of.reason, vec![&of.title])),
-        }
-    }
-    let lines = by_reason
-        .iter()
-        .map(|(reason, titles)| wrapped(&format!("{}: {reason}", titles.join(", ")), "  ", "    "));
+    let lines = summary.absent_by_reason().into_iter().map(|AbsentReason { reason, titles }| {
+        wrapped(&format!("{}: {reason}", titles.join(", ")), "  ", "    ")
+    });
     let mut lines: Vec<String> = lines.flatten().collect();
     if !lines.is_empty() {
         lines.splice(0..0, [String::new(), "Not there".to_owned()]);

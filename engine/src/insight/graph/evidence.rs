@@ -149,6 +149,9 @@ impl RankStarts {
 fn needed_classes(of: ObservedWork<'_>) -> Vec<bool> {
     let work = of.work;
     let is_stated = |class: &WorkClass| work.states_waits(class.queue);
+    if !work.classes.iter().any(is_stated) {
+        return vec![true; work.classes.len()];
+    }
     let mut classes = work.classes.iter().zip(of.communicates);
     let computing =
         classes.any(|(class, communicates)| *communicates && !is_stated(class)).then(|| of.computing_queue());

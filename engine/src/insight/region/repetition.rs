@@ -64,9 +64,14 @@ impl RepeatingOrder {
         (self.repeats.iter().map(of).sum::<f64>() + whole - self.covered() as f64) / whole
     }
 
+    /// Number of places between two repetitions where something is unlike.
+    fn gaps(&self) -> usize {
+        self.repeats.windows(2).filter(|pair| pair[1].start > pair[0].end).count()
+    }
+
     /// Whether something unlike is between two repetitions.
     pub(super) fn has_gaps(&self) -> bool {
-        self.repeats.windows(2).any(|pair| pair[1].start > pair[0].end)
+        self.gaps() > 0
     }
 
     /// Whether another order, which is not longer, says more: one of about the same length that
@@ -145,13 +150,12 @@ impl Surprise {
     /// names in a short order repeat by chance.
     fn is_explained_by(&self, found: &RepeatingOrder) -> bool {
         let word: f64 = found.word.iter().map(|name| self.of_names[name]).sum();
-        let gaps = found.repeats.windows(2).filter(|pair| pair[1].start > pair[0].end).count() as f64;
         let edits = |one: &Repeat| one.difference * (one.end - one.start + found.word.len()) as f64;
         let edits: f64 = found.repeats.iter().map(edits).sum();
         let saved = (found.repeats.len() as f64 - 1.0) * word;
         // The begin and the length of the word, where it does not go on, and each edit.
         let of_edit = (found.word.len() as f64).log2() + word / found.word.len() as f64;
-        let told = (2.0 + gaps) * self.of_place + edits * of_edit;
+        let told = (2.0 + found.gaps() as f64) * self.of_place + edits * of_edit;
         saved - told >= LEAST_BITS
     }
 }

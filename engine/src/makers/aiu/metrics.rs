@@ -6,7 +6,6 @@ use crate::base::Result;
 use crate::exec::Work;
 use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
-use crate::makers::metrics_of_window;
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
 use crate::metrics::{AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, trace};
@@ -20,7 +19,7 @@ pub const TOTAL: &str = "Total";
 const TOP_KERNELS: usize = 20;
 
 /// Metrics that are those of a whole run.
-const OF_RUN: AbsentMetrics = AbsentMetrics {
+pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
     key: "aiu",
     title: "AIU kernels, iterations and power",
     reason: "the reader counts them over the whole run, not in a window",
@@ -32,10 +31,7 @@ pub(super) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    match scope.window {
-        Some(_) => metrics_of_window(segment, scope, OF_RUN, work),
-        None => Ok(RankMetrics::of(groups(segment, scope, work)?)),
-    }
+    Ok(RankMetrics::of(groups(segment, scope, work)?))
 }
 
 /// The tables whose columns are metrics, with their headings.

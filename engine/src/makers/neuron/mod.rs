@@ -26,6 +26,7 @@ pub const SOURCE: &str = "neuron";
 pub(super) const FACTS: MakerFacts = MakerFacts {
     heading: schema::heading_of,
     imitated: Some(Tool::NeuronProfile),
+    of_run: Some(metrics::OF_RUN),
     ..MakerFacts::any(SOURCE)
 };
 

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{
-    AbsentMetricsEntry, MetricColumnEntry, MetricRowEntry, MetricTableEntry, Summary,
+    AbsentReason, MetricColumnEntry, MetricRowEntry, MetricTableEntry, Summary,
 };
 
 use crate::ui::controls::{Explained, Name};
@@ -56,15 +56,8 @@ fn MetricTable(table: MetricTableEntry) -> impl IntoView {
 
 /// The families without values, each reason once.
 pub(super) fn absent(summary: &Summary) -> impl IntoView + use<> {
-    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
-    for AbsentMetricsEntry { title, reason, .. } in &summary.absent {
-        match by_reason.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, titles)) => titles.push(title.clone()),
-            None => by_reason.push((reason.clone(), vec![title.clone()])),
-        }
-    }
-    let line = |(reason, titles): (String, Vec<String>)| {
-        view! { <p class="muted metric-absent">{titles.join(", ")}": not there, "{reason}"."</p> }
+    let line = |AbsentReason { reason, titles }: AbsentReason<'_>| {
+        view! { <p class="muted metric-absent">{format!("{}: not there, {reason}.", titles.join(", "))}</p> }
     };
-    by_reason.into_iter().map(line).collect_view()
+    summary.absent_by_reason().into_iter().map(line).collect_view()
 }

@@ -6,6 +6,7 @@ use super::super::{ARGUMENTS, CATEGORY, CORRELATION, KinetoClass, class_on_devic
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
+use crate::metrics::trace::track_path;
 use crate::model::{NameId, Role, SliceForm, TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
@@ -166,9 +167,7 @@ fn stream<B: Bytes>(
             });
         }
     }
-    // Lanes of a stream overlap, so its blocks need not ascend.
-    slices.sort_by_key(|slice| slice.start_ps);
-    Ok(StreamSlices { name: path(segment, track), slices })
+    Ok(StreamSlices { name: track_path(segment, track), slices })
 }
 
 /// The calls of a thread with one of these correlations.
@@ -195,15 +194,6 @@ fn calls<B: Bytes>(
         }
     }
     Ok(found)
-}
-
-/// The name of a track with those of the groups above it.
-fn path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
-    let spec = |id: TrackId| &segment.footer().tracks[id.0 as usize].spec;
-    let above = std::iter::successors(Some(track), |id| spec(*id).parent);
-    let mut names: Vec<&str> = above.map(|id| spec(id).name.as_str()).collect();
-    names.reverse();
-    names.join(" / ")
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ pub use throttle::{is_limit, shown_name};
 use crate::base::{Result, clamped};
 use crate::exec::{Cancel, Work};
 use crate::makers::columns::NamedColumns;
-use crate::makers::metrics_of_window;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::metrics::{AbsentMetrics, Metric, MetricGroup, MetricScope, RankMetrics};
 use crate::model::{OwnedValue, Unit};
@@ -30,26 +29,18 @@ use crate::segment::{Bytes, Segment};
 type GroupedMetric = (NeuronGroup, Metric);
 
 /// Metrics that are those of a whole run.
-const OF_RUN: AbsentMetrics = AbsentMetrics {
+pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
     key: "neuron",
     title: "Metrics of neuron-profile",
     reason: "their formulas are those of a whole run, not of a window",
 };
 
-/// All metrics of a Neuron profile. In a window they are those of any trace.
-pub(super) fn read<B: Bytes>(
-    segment: &Segment<B>,
-    scope: &MetricScope,
-    work: Work<'_>,
-) -> Result<RankMetrics> {
-    match scope.window {
-        Some(_) => metrics_of_window(segment, scope, OF_RUN, work),
-        None => Ok(RankMetrics::of(groups(segment, work.cancel)?)),
-    }
+/// All metrics of a Neuron profile.
+pub(super) fn read<B: Bytes>(segment: &Segment<B>, _: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
+    Ok(RankMetrics::of(groups(segment, work.cancel)?))
 }
 
-/// All metrics of a Neuron profile.
-pub fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
+fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
     let run = RunFacts::of(segment, cancel)?;
     let mut placed: Vec<GroupedMetric> = Vec::new();
     engines::metrics(segment, &run, &mut placed)?;
