@@ -81,7 +81,7 @@ impl FindingsArgs {
         match self.output_format {
             AnswerFormat::Json => print::json::document(&document(&profile, found, self.limit), out)?,
             AnswerFormat::Text => {
-                let first_ps = profile.manifest.shared_start().0;
+                let first_ps = profile.manifest.start_on(|file| analysed.clock_of(file.rank)).0;
                 print::lines(lines(&found, self.limit, first_ps), out)?;
             }
         }

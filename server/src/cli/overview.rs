@@ -158,7 +158,7 @@ impl RunOverview<'_> {
         let (first, rest) = (format!("{cost:>20}  "), " ".repeat(22));
         let text = format!("{}: {}", of.rule.rule().id, of.text());
         let mut lines = wrapped(&text, &first, &rest);
-        let first_ps = self.profile.manifest.shared_start().0;
+        let first_ps = self.profile.manifest.start_on(|file| self.analysed.clock_of(file.rank)).0;
         let time = |ps: i64| time_text(i128::from(ps) - i128::from(first_ps));
         let place = sentence::place(&of.place, time).map(|place| format!("see {place}"));
         let details: Vec<String> =

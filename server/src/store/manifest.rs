@@ -264,8 +264,15 @@ impl Manifest {
     /// The earliest event of all ranks, in the time that they share. 0 if no rank has events.
     #[must_use]
     pub fn shared_start(&self) -> Time {
+        self.start_on(RankFile::clock_fit)
+    }
+
+    /// The earliest event of all ranks on these clocks: the zero of the times that the page shows
+    /// if they are the clocks of the analysis. 0 if no rank has events.
+    #[must_use]
+    pub fn start_on(&self, clock: impl Fn(&RankFile) -> ClockFit) -> Time {
         let ranks = self.ranks.iter().filter(|rank| rank.events > 0);
-        ranks.map(RankFile::shared_start).min().unwrap_or_default()
+        ranks.map(|rank| clock(rank).to_shared(Time(rank.start_ps))).min().unwrap_or_default()
     }
 
     /// Wall clock of the shared time zero in Unix nanoseconds, if known. The first rank

@@ -317,6 +317,8 @@ fn clocks_written_by_hand_are_checked() {
     let short = write(serde_json::json!({"offset_ps": 12, "of_a_later_version": 1})).unwrap();
     assert_eq!(short.ranks[0].clock, Some(Clock(ClockFit::new(0, 12, 0, None).unwrap())));
     assert_eq!(short.shared_start().0, 12);
+    let aligned = ClockFit::new(0, 5, 0, None).unwrap();
+    assert_eq!(short.start_on(|_| aligned).0, 5, "of the analysis, not the stated one");
     let error = write(serde_json::json!({"offset_ps": 0, "drift_ppb": -1_000_000_000})).unwrap_err();
     assert!(error.to_string().contains("the drift of a clock is at most 10 %"), "{error}");
     for wrong in [serde_json::json!({}), 5.into(), serde_json::json!({"offset_ps": 1e30})] {
