@@ -5,6 +5,7 @@
 //! analysis of all ranks.
 
 mod bracket;
+pub mod difference;
 pub mod edge;
 #[cfg(test)]
 mod edge_tests;

@@ -15,8 +15,11 @@ pub mod kineto;
 mod metric_groups;
 pub mod neuron;
 mod power;
+mod row_texts;
 mod rows;
 mod work_reader;
+
+use rustc_hash::FxHashSet;
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
@@ -28,6 +31,7 @@ use crate::tile::TileId;
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use defined_metric::defined_metrics;
+pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
 
 /// Facts about a maker that need no segment.
@@ -177,6 +181,27 @@ pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWo
 /// whose rows are `calls`.
 pub fn host_work<B: Bytes>(segment: &Segment<B>, calls: &[u32], cancel: Cancel<'_>) -> Result<RankWork> {
     kineto::host_work::read(segment, calls, cancel)
+}
+
+/// The innermost operator of a framework around each of these rows of calls of the host, which
+/// launch work. Rows outside of operators are not listed.
+pub fn operators_of_launches<B: Bytes>(
+    segment: &Segment<B>,
+    launches: &FxHashSet<u32>,
+    cancel: Cancel<'_>,
+) -> Result<TextsOfRows> {
+    kineto::metrics::operators_of_launches(segment, launches, cancel)
+}
+
+/// Whether kernels of this name communicate with other ranks.
+#[must_use]
+pub fn communicates(name: &str) -> bool {
+    kineto::class_on_device(name, "kernel") == kineto::KinetoClass::Collective
+}
+
+/// The lines of source that the rows of work of a rank come from.
+pub fn source_lines<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<TextsOfRows> {
+    field_texts(segment, neuron::SOURCE_FIELDS, cancel)
 }
 
 /// The file and line of source that a row of a rank comes from, if its trace states them.

@@ -11,6 +11,7 @@ pub mod ask;
 pub mod bundle;
 pub mod catalog;
 pub mod clock;
+pub mod comparison;
 pub mod counter;
 pub mod detail;
 pub mod export;

@@ -1,6 +1,7 @@
 //! Runs the analysis of all ranks over a profile of the store. The engine computes; this module
 //! opens the segments.
 
+pub mod comparison;
 pub mod condition;
 pub mod energy;
 mod file_shelf;

@@ -6,6 +6,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{marks, work};
 use nprof_engine::native::AllCores;
+use nprof_engine::wire::notes::NotedRegion;
 
 use super::{AnalysisError, of_segment};
 use crate::store::{Profile, RankFile};
@@ -80,13 +81,26 @@ pub fn spans_on_rank(
     name: &str,
     cancel: Cancel<'_>,
 ) -> anyhow::Result<Vec<Interval>> {
-    let mut spans = noted_spans(profile, name)?;
     // A name that a user gave is that of the user, even if a step has it, too.
-    if spans.is_empty() {
-        spans.extend(named_spans(&regions_of(profile, &[file], cancel)?, name));
+    let noted = noted_spans_on_rank(profile, file, name)?;
+    if !noted.is_empty() {
+        return Ok(noted);
     }
+    let regions = regions_of(profile, &[file], cancel)?;
     let clock = file.clock_fit();
-    Ok(spans.into_iter().map(|span| clock.to_local_span(span)).collect())
+    Ok(named_spans(&regions, name).map(|span| clock.to_local_span(span)).collect())
+}
+
+/// The spans of the regions of a name that users gave, on the clock of the segment of a rank.
+/// Regions of other ranks are left out.
+pub fn noted_spans_on_rank(profile: &Profile, file: &RankFile, name: &str) -> anyhow::Result<Vec<Interval>> {
+    let notes = profile.notes()?;
+    let is_meant = |region: &&NotedRegion| {
+        region.name == name && region.rank.is_none_or(|rank| rank == file.rank)
+    };
+    let clock = file.clock_fit();
+    let span = |region: &NotedRegion| Interval::new(region.start_ps, region.end_ps);
+    Ok(notes.regions.iter().filter(is_meant).map(|region| clock.to_local_span(span(region))).collect())
 }
 
 fn noted_spans(profile: &Profile, name: &str) -> anyhow::Result<Vec<Interval>> {

@@ -13,6 +13,8 @@ mod completions;
 mod critical_path;
 mod demo;
 mod demo_truth;
+mod diff;
+mod diff_condition;
 mod energy;
 mod energy_lines;
 mod export;
@@ -117,6 +119,7 @@ enum Command {
     Energy(energy::EnergyArgs),
     Summary(summary::SummaryArgs),
     Metrics(metrics::MetricsArgs),
+    Diff(Box<diff::DiffArgs>),
     Table(table::TableArgs),
     Export(export::ExportArgs),
     Aiu(Box<aiu::AiuArgs>),
@@ -207,6 +210,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Energy(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Metrics(args) => args.run(out),
+        Command::Diff(args) => args.run(place, out),
         Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
         Command::Aiu(args) => args.run(place, out),

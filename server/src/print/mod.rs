@@ -4,6 +4,7 @@
 
 pub mod answer_keys;
 pub mod bracket;
+pub mod comparison;
 pub mod csv;
 pub mod finding;
 pub mod fit;

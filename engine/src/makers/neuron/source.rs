@@ -5,8 +5,8 @@ use crate::model::OwnedValue;
 use crate::query::fields;
 use crate::segment::{Bytes, Segment};
 
-/// Columns that state a line, the best first.
-const COLUMNS: [&str; 2] = ["nki_source_location", "bir_debug_info_source_location"];
+/// Fields that state a line, the best first.
+pub(in crate::makers) const FIELDS: [&str; 2] = ["nki_source_location", "bir_debug_info_source_location"];
 
 /// The file and line that the instruction in a row comes from, if its trace states them.
 pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {
@@ -20,5 +20,5 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Resul
             _ => None,
         }
     };
-    Ok(COLUMNS.iter().find_map(|column| text(column)))
+    Ok(FIELDS.iter().find_map(|column| text(column)))
 }

@@ -12,6 +12,8 @@ mod launch_times;
 mod operator_times;
 mod queue_length;
 
+pub(in crate::makers) use operator_times::of_launches as operators_of_launches;
+
 use crate::base::Result;
 use crate::base::time::PS_PER_S;
 use crate::exec::Work;

@@ -8,8 +8,9 @@ use super::super::{ARGUMENTS, CATEGORY, CORRELATION};
 use super::kernel_slice::{SliceTrack, StreamSlices};
 use super::{count, seconds};
 use crate::base::Result;
-use crate::exec::Work;
-use crate::makers::call_columns::FieldColumns;
+use crate::exec::{Cancel, Work};
+use crate::makers::call_columns::{FieldColumns, first_row};
+use crate::makers::row_texts::TextsOfRows;
 use crate::metrics::{MetricDefinition, MetricFamily, MetricRow};
 use crate::model::{NameId, Role, Unit};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
@@ -126,40 +127,82 @@ pub(super) fn rows<B: Bytes>(
     names.iter().map(row).collect()
 }
 
-fn of_thread<B: Bytes>(
+/// A call of the host in the order of its thread.
+struct ThreadCall {
+    row: u32,
+    correlation: Option<i64>,
+}
+
+/// Hands the calls of a thread that launch work to `launch`, with the operators that are open then.
+/// `launch` tells whether a call does.
+fn walk<B: Bytes>(
     segment: &Segment<B>,
     of: SliceTrack,
-    launched: &FxHashMap<i64, LaunchedWork>,
-    work: Work<'_>,
-) -> Result<FxHashMap<u32, OperatorWork>> {
+    cancel: Cancel<'_>,
+    launch: &mut dyn FnMut(ThreadCall, &OpenOperators) -> bool,
+) -> Result<()> {
     let SliceTrack { track, table } = of;
     let columns = FieldColumns::of(segment, table, [ARGUMENTS[CORRELATION], ARGUMENTS[CATEGORY]]);
     let mut operators = CategoryWords::new(&OPERATORS);
-    let (mut open, mut by_name) = (OpenOperators::default(), FxHashMap::default());
-    // A call can have a call with its number inside: the outer one launches.
-    let mut known: FxHashSet<i64> = FxHashSet::default();
+    let mut open = OpenOperators::default();
     for block in segment.blocks_of(track)? {
-        work.cancel.check()?;
+        cancel.check()?;
         let fields = columns.block(segment, block)?;
         let mut core = BlockReader::new(segment, table, block)?;
         let starts = core.core_ints(ColumnRole::Start)?;
         let durations = core.core_ints(ColumnRole::Duration)?;
         let names = core.core_ints(ColumnRole::Name)?;
-        for at in 0..starts.len() {
+        for (at, row) in (0..starts.len()).zip(first_row(segment, table, block)?..) {
             open.reach(starts[at]);
-            let launch = fields.int(0, at).and_then(|id| Some((id, *launched.get(&id)?)));
-            if let Some((id, work)) = launch {
-                if known.insert(id) {
-                    open.launch(work, &mut by_name);
-                }
-            } else if operators.are_in(segment, fields.code(1, at))? {
+            let call = ThreadCall { row, correlation: fields.int(0, at) };
+            if !launch(call, &open) && operators.are_in(segment, fields.code(1, at))? {
                 let name = u32::try_from(names[at]).unwrap_or_default();
                 let end_ps = starts[at].saturating_add(durations[at].max(0));
                 open.0.push(OpenOperator { name, end_ps });
             }
         }
     }
+    Ok(())
+}
+
+fn of_thread<B: Bytes>(
+    segment: &Segment<B>,
+    of: SliceTrack,
+    launched: &FxHashMap<i64, LaunchedWork>,
+    work: Work<'_>,
+) -> Result<FxHashMap<u32, OperatorWork>> {
+    let mut by_name = FxHashMap::default();
+    // A call can have a call with its number inside: the outer one launches.
+    let mut known: FxHashSet<i64> = FxHashSet::default();
+    walk(segment, of, work.cancel, &mut |call, open| {
+        let launch = call.correlation.and_then(|id| Some((id, *launched.get(&id)?)));
+        if let Some((id, work)) = launch
+            && known.insert(id)
+        {
+            open.launch(work, &mut by_name);
+        }
+        launch.is_some()
+    })?;
     Ok(by_name)
+}
+
+/// The innermost operator around each of these rows of calls of the host, which launch work.
+pub(in crate::makers) fn of_launches<B: Bytes>(
+    segment: &Segment<B>,
+    launches: &FxHashSet<u32>,
+    cancel: Cancel<'_>,
+) -> Result<TextsOfRows> {
+    let mut operators = TextsOfRows::default();
+    for of in SliceTrack::all(segment, Role::HostThread) {
+        walk(segment, of, cancel, &mut |call, open| {
+            let is_launch = launches.contains(&call.row);
+            if let (true, Some(innermost)) = (is_launch, open.0.last()) {
+                operators.insert(call.row, innermost.name);
+            }
+            is_launch
+        })?;
+    }
+    Ok(operators)
 }
 
 #[cfg(test)]

@@ -1,0 +1,353 @@
+//! Two runs beside each other.
+
+use super::alignment::{RowPair, renamed};
+use super::interval::{Bounds, bounds};
+use super::run_sample::RunSample;
+use super::samples::Samples;
+use rustc_hash::FxHashMap;
+
+/// Chance that the total of two runs of one program is called different.
+const TOTAL_ERROR: f64 = 0.006;
+/// Chance that any row of two runs of one program is.
+const ROWS_ERROR: f64 = 0.003;
+/// Chance that a row of two runs of one program is put before larger ones.
+const ORDER_ERROR: f64 = 0.006;
+/// Difference of the total, relative to it, below which runs are the same: clocks, temperature and
+/// placement differ by as much from one run to the next, which no single run shows.
+const LEAST_CHANGE: f64 = 0.005;
+/// Bounds of the total, relative to it, from which on nothing can be told.
+const MOST_NOISE: f64 = 0.1;
+/// Difference of the total, relative to it, from which on two single repetitions tell.
+const LEAST_SINGLE_CHANGE: f64 = 0.05;
+/// Part of the work of each run that has to be in the other one, too.
+const LEAST_COMMON: f64 = 0.5;
+
+/// Whether the second run is faster than the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpeedVerdict {
+    /// It takes less time.
+    Faster,
+    /// It takes more.
+    Slower,
+    /// It takes as long.
+    Same,
+    /// Nobody can tell; a [`Doubt`] says why.
+    Inconclusive,
+}
+
+impl SpeedVerdict {
+    /// The word for people and messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Same => "same",
+            Self::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// Why a comparison tells less than it could.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Doubt {
+    /// The runs have little work in common: this part of the one with less.
+    OtherWork(f64),
+    /// The total can be off by this part of it.
+    TooNoisy(f64),
+    /// There is one repetition of a run, so nothing tells how much it varies.
+    OneRepetition,
+    /// A recording lacks events.
+    EventsLost,
+}
+
+impl Doubt {
+    /// Whether the doubt alone makes the comparison inconclusive.
+    fn is_decisive(self) -> bool {
+        matches!(self, Self::OtherWork(_) | Self::TooNoisy(_) | Self::EventsLost)
+    }
+}
+
+/// A time in both runs, in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// In the first run.
+    pub a_ps: i64,
+    /// In the second run.
+    pub b_ps: i64,
+    /// The least and the largest difference that the repetitions allow. `None` if they do not tell.
+    pub bounds_ps: Option<(i64, i64)>,
+}
+
+impl Change {
+    /// How much more the second run takes.
+    #[must_use]
+    pub fn difference_ps(&self) -> i64 {
+        self.b_ps.saturating_sub(self.a_ps)
+    }
+
+    /// Whether the difference is more than chance.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.bounds_ps.is_some_and(|(low_ps, high_ps)| low_ps > 0 || high_ps < 0)
+    }
+
+    /// A change with bounds, which are multiplied by `times`.
+    fn new(a_ps: i64, b_ps: i64, bounds: Option<Bounds>, times: f64) -> Self {
+        // Bounds of a swapped pair are the negated ones.
+        let whole = |of: Bounds| ((of.low * times).floor() as i64, (of.high * times).ceil() as i64);
+        Self { a_ps, b_ps, bounds_ps: bounds.map(whole) }
+    }
+}
+
+/// The meaning of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowKind {
+    /// Work.
+    Work,
+    /// Time of work that ran beside other work, as a negative time: the rows of work have it twice.
+    Beside,
+    /// Time in which nothing ran.
+    Idle,
+}
+
+/// A part of the time of both runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedRow {
+    /// The meaning.
+    pub kind: RowKind,
+    /// The name in the first run, or in the second one of work that only it has. Empty for what is
+    /// no work.
+    pub name: String,
+    /// The name in the second run, if it is another one.
+    pub renamed: Option<String>,
+    /// Number of slices in the first run.
+    pub a_count: u64,
+    /// Number of slices in the second run.
+    pub b_count: u64,
+    /// The times.
+    pub change: Change,
+    /// How large the difference is at least, if the row is looked at alone.
+    least_ps: f64,
+}
+
+impl ComparedRow {
+    /// Whether only the second run has the work.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.kind == RowKind::Work && self.a_count == 0 && self.b_count > 0
+    }
+
+    /// Whether only the first run has the work.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.kind == RowKind::Work && self.a_count > 0 && self.b_count == 0
+    }
+}
+
+/// Two runs beside each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Whether the second run is faster.
+    pub verdict: SpeedVerdict,
+    /// What makes it tell less.
+    pub doubts: Vec<Doubt>,
+    /// The time of the repetitions: their sum if both runs have as many, else that of one.
+    pub total: Change,
+    /// Repetitions of the first and the second run.
+    pub repetitions: (usize, usize),
+    /// Repetitions that are left out, because not all ranks have them, of both runs.
+    pub left_out: (usize, usize),
+    /// Ranks of both runs.
+    pub ranks: (usize, usize),
+    /// All parts of the total, whose differences sum up to its own: work by what it differs at
+    /// least, then by what it differs; then what is no work.
+    pub rows: Vec<ComparedRow>,
+}
+
+impl Comparison {
+    /// Compares two runs. `None` if one has no work. `are_events_lost` says that one of the
+    /// recordings lacks events.
+    #[must_use]
+    pub fn of(a: &RunSample, b: &RunSample, are_events_lost: bool) -> Option<Self> {
+        if a.repetitions() == 0 || b.repetitions() == 0 {
+            return None;
+        }
+        let pair = Pair { a, b };
+        let total = pair.total();
+        let mut rows = pair.work(&renamed(a, b));
+        let common = common(&rows);
+        rows.sort_by(order);
+        rows.extend(pair.rest(&rows, total));
+        let mut comparison = Self {
+            verdict: SpeedVerdict::Inconclusive,
+            doubts: Vec::new(),
+            total,
+            repetitions: (a.repetitions(), b.repetitions()),
+            left_out: (a.left_out, b.left_out),
+            ranks: (a.ranks(), b.ranks()),
+            rows,
+        };
+        if are_events_lost {
+            comparison.doubts.push(Doubt::EventsLost);
+        }
+        if common < LEAST_COMMON {
+            comparison.doubts.push(Doubt::OtherWork(common));
+        }
+        comparison.judge();
+        Some(comparison)
+    }
+
+    /// Whether times are those of one repetition, because the runs have different numbers of them.
+    #[must_use]
+    pub fn is_of_one(&self) -> bool {
+        self.repetitions.0 != self.repetitions.1
+    }
+
+    /// The difference of the total, relative to that of the first run.
+    #[must_use]
+    pub fn relative(&self) -> f64 {
+        relative(self.total.difference_ps(), self.total.a_ps)
+    }
+
+    fn judge(&mut self) {
+        let (total, relative) = (self.total, self.relative().abs());
+        let is_equal = self.rows.iter().all(|row| row.change.difference_ps() == 0);
+        let direction = match total.difference_ps() > 0 {
+            true => SpeedVerdict::Slower,
+            false => SpeedVerdict::Faster,
+        };
+        let verdict = match total.bounds_ps {
+            _ if is_equal => SpeedVerdict::Same,
+            None => {
+                self.doubts.push(Doubt::OneRepetition);
+                if relative < LEAST_SINGLE_CHANGE { SpeedVerdict::Inconclusive } else { direction }
+            }
+            Some(_) if total.is_certain() && relative > LEAST_CHANGE => direction,
+            Some((low_ps, high_ps)) => {
+                let noise = self::relative(high_ps.saturating_sub(low_ps) / 2, total.a_ps);
+                if noise > MOST_NOISE && !total.is_certain() {
+                    self.doubts.push(Doubt::TooNoisy(noise));
+                }
+                SpeedVerdict::Same
+            }
+        };
+        let is_doubtful = !is_equal && self.doubts.iter().any(|doubt| doubt.is_decisive());
+        self.verdict = if is_doubtful { SpeedVerdict::Inconclusive } else { verdict };
+    }
+}
+
+/// Two runs whose rows are compared.
+#[derive(Clone, Copy)]
+struct Pair<'r> {
+    a: &'r RunSample,
+    b: &'r RunSample,
+}
+
+impl Pair<'_> {
+    /// Repetitions to divide the sums of each run by.
+    fn divisors(self) -> (usize, usize) {
+        match self.a.repetitions() == self.b.repetitions() {
+            true => (1, 1),
+            false => (self.a.repetitions(), self.b.repetitions()),
+        }
+    }
+
+    /// Repetitions that the times of a change are the sum of.
+    fn times(self) -> f64 {
+        if self.divisors() == (1, 1) { self.a.repetitions() as f64 } else { 1.0 }
+    }
+
+    /// The change of a row whose bounds may be wrong with this chance.
+    fn change(self, a: &Samples, b: &Samples, is_coupled: bool, error: f64) -> Change {
+        let (of_a, of_b) = self.divisors();
+        let bounds = bounds(a, b, is_coupled, error);
+        Change::new(a.rounded(of_a), b.rounded(of_b), bounds, self.times())
+    }
+
+    fn total(self) -> Change {
+        self.change(&self.a.lengths(), &self.b.lengths(), true, TOTAL_ERROR)
+    }
+
+    /// A row for each name.
+    fn work(self, renamed: &[RowPair]) -> Vec<ComparedRow> {
+        let of_a: FxHashMap<u32, u32> = renamed.iter().map(|pair| (pair.a, pair.b)).collect();
+        let of_name: FxHashMap<&str, u32> = self.b.names.iter().map(String::as_str).zip(0..).collect();
+        let mut is_taken = vec![false; self.b.names.len()];
+        let mut keys: Vec<(Option<u32>, Option<u32>)> = Vec::new();
+        for (name, a) in self.a.names.iter().zip(0..) {
+            let b = of_name.get(name.as_str()).or(of_a.get(&a)).copied();
+            b.iter().for_each(|b| is_taken[*b as usize] = true);
+            keys.push((Some(a), b));
+        }
+        let others = is_taken.iter().zip(0..).filter(|(is_taken, _)| !**is_taken);
+        keys.extend(others.map(|(_, b)| (None, Some(b))));
+        let error = ROWS_ERROR / (keys.len() + 2) as f64;
+        let rows = keys.into_iter().map(|(a, b)| self.row(a, b, error));
+        rows.filter(|row| row.a_count + row.b_count > 0 || row.change.a_ps != 0 || row.change.b_ps != 0)
+            .collect()
+    }
+
+    fn row(self, a: Option<u32>, b: Option<u32>, error: f64) -> ComparedRow {
+        let name = |of: &RunSample, row: u32| of.names[row as usize].clone();
+        let (name_a, name_b) = (a.map(|row| name(self.a, row)), b.map(|row| name(self.b, row)));
+        let is_coupled = a.is_some_and(|row| self.a.is_coupled[row as usize])
+            || b.is_some_and(|row| self.b.is_coupled[row as usize]);
+        // No row has this number.
+        let samples = |of: &RunSample, row: Option<u32>| of.row(row.unwrap_or(u32::MAX));
+        let (of_a, of_b) = (samples(self.a, a), samples(self.b, b));
+        let least = bounds(&of_a, &of_b, is_coupled, ORDER_ERROR).map_or(0.0, |bounds| bounds.least());
+        ComparedRow {
+            kind: RowKind::Work,
+            renamed: name_b.clone().filter(|name| name_a.as_ref().is_some_and(|other| other != name)),
+            name: name_a.or(name_b).unwrap_or_default(),
+            a_count: a.map_or(0, |row| self.a.count(row)),
+            b_count: b.map_or(0, |row| self.b.count(row)),
+            change: self.change(&of_a, &of_b, is_coupled, error),
+            least_ps: least,
+        }
+    }
+
+    /// The rows that are no work. Idle time has what rounding leaves, so that all rows sum up.
+    fn rest(self, work: &[ComparedRow], total: Change) -> [ComparedRow; 2] {
+        let error = ROWS_ERROR / (work.len() + 2) as f64;
+        let row = |kind: RowKind, change: Change| ComparedRow {
+            kind,
+            name: String::new(),
+            renamed: None,
+            a_count: 0,
+            b_count: 0,
+            change,
+            least_ps: 0.0,
+        };
+        let beside = self.change(&self.a.beside(), &self.b.beside(), true, error);
+        let sum = |of: fn(&Change) -> i64| work.iter().map(|row| of(&row.change)).sum::<i64>() + of(&beside);
+        let idle_ps = |of: fn(&Change) -> i64| of(&total).saturating_sub(sum(of));
+        let bounds = bounds(&self.a.idle(), &self.b.idle(), true, error);
+        let (a_ps, b_ps) = (idle_ps(|change| change.a_ps), idle_ps(|change| change.b_ps));
+        let idle = Change::new(a_ps, b_ps, bounds, self.times());
+        [row(RowKind::Beside, beside), row(RowKind::Idle, idle)]
+    }
+}
+
+/// The order of rows of work: by what they differ at least, then by what they differ.
+fn order(one: &ComparedRow, other: &ComparedRow) -> std::cmp::Ordering {
+    let size = |of: &ComparedRow| of.change.difference_ps().unsigned_abs();
+    let by_least = other.least_ps.total_cmp(&one.least_ps);
+    by_least.then_with(|| size(other).cmp(&size(one))).then_with(|| one.name.cmp(&other.name))
+}
+
+/// The part of the work of each run whose rows the other one has, too: that of the run with less.
+fn common(rows: &[ComparedRow]) -> f64 {
+    let part = |time: fn(&Change) -> i64| {
+        let all: i64 = rows.iter().map(|row| time(&row.change)).sum();
+        let shared = rows.iter().filter(|row| !row.is_new() && !row.is_gone());
+        let shared: i64 = shared.map(|row| time(&row.change)).sum();
+        if all > 0 { shared as f64 / all as f64 } else { 1.0 }
+    };
+    part(|change| change.a_ps).min(part(|change| change.b_ps))
+}
+
+fn relative(of_ps: i64, whole_ps: i64) -> f64 {
+    if whole_ps == 0 { 0.0 } else { of_ps as f64 / whole_ps as f64 }
+}

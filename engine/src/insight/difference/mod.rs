@@ -1,0 +1,23 @@
+//! The difference of two runs: what takes longer in the second one, what takes less, and whether
+//! that is more than chance.
+//!
+//! A run is its repetitions: the steps of all of its ranks, else the spans of a region, else one
+//! span. The time of a repetition is the work of each name, less what ran beside other work, plus
+//! the time in which nothing ran. So the differences of all rows sum up to that of the whole, to
+//! the picosecond.
+
+mod alignment;
+mod comparison;
+mod interval;
+mod rank_sample;
+mod repetition;
+mod run_sample;
+mod samples;
+pub mod sentence;
+mod work_key;
+
+pub use comparison::{Change, ComparedRow, Comparison, Doubt, RowKind, SpeedVerdict};
+pub use rank_sample::RankSample;
+pub use repetition::{Repetition, repetitions};
+pub use run_sample::RunSample;
+pub use work_key::{WorkKey, WorkKeys};

@@ -1,0 +1,140 @@
+//! The values of one row in all repetitions of all ranks.
+
+/// The values of one row in one repetition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Repeat {
+    /// Whether the time to the next repetition is missing.
+    pub(super) is_open: bool,
+    /// One value for each rank, in picoseconds.
+    pub(super) of_ranks: Vec<i64>,
+}
+
+impl Repeat {
+    fn mean(&self) -> f64 {
+        let sum: f64 = self.of_ranks.iter().map(|value| *value as f64).sum();
+        sum / self.of_ranks.len().max(1) as f64
+    }
+}
+
+/// The values of one row. All repetitions have the same ranks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Samples(pub(super) Vec<Repeat>);
+
+/// The spread of the mean over ranks of one repetition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Spread {
+    /// Variance.
+    pub(super) variance: f64,
+    /// Its degrees of freedom.
+    pub(super) freedom: f64,
+}
+
+/// Spread between repetitions relative to that within them, up to which repetitions have no effect
+/// of their own.
+const NO_EFFECT: f64 = 2.0;
+
+impl Samples {
+    /// Number of repetitions.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The sum over all repetitions of the mean over ranks, divided by `repetitions`.
+    pub(super) fn rounded(&self, repetitions: usize) -> i64 {
+        let sum: i128 = self.0.iter().flat_map(|one| &one.of_ranks).map(|value| i128::from(*value)).sum();
+        let of = self.0.first().map_or(1, |one| one.of_ranks.len()).max(1) * repetitions.max(1);
+        rounded_part(sum, of as i128)
+    }
+
+    /// The mean over ranks and repetitions.
+    pub(super) fn mean(&self) -> f64 {
+        self.means().iter().sum::<f64>() / self.len().max(1) as f64
+    }
+
+    /// The mean over ranks of each repetition.
+    pub(super) fn means(&self) -> Vec<f64> {
+        self.0.iter().map(Repeat::mean).collect()
+    }
+
+    /// How much the mean of a repetition varies. `None` if that cannot be told.
+    ///
+    /// Ranks of a repetition wait for each other, so the spread is that between repetitions. Work
+    /// that waits for nobody varies from rank to rank as well, which tells much more of the same
+    /// spread if repetitions have no effect of their own.
+    pub(super) fn spread(&self, is_coupled: bool) -> Option<Spread> {
+        let means = self.means();
+        // The last repetition lacks the time behind it, so it is a group of its own.
+        let closed: Vec<f64> =
+            means.iter().zip(&self.0).filter(|(_, one)| !one.is_open).map(|(mean, _)| *mean).collect();
+        let groups = if closed.len() == means.len() - 1 { closed } else { means.clone() };
+        let between = variance(&groups);
+        pooled(between, if is_coupled { None } else { self.within(&means) })
+    }
+
+    /// How much the difference to other samples varies from one repetition to the next, if they are
+    /// paired.
+    pub(super) fn spread_of_difference(&self, of: &Self, is_coupled: bool) -> Option<Spread> {
+        if self.len() != of.len() {
+            return None;
+        }
+        let (own, other) = (self.means(), of.means());
+        let differences: Vec<f64> = own.iter().zip(&other).map(|(own, other)| other - own).collect();
+        let within = || {
+            let (own, other) = (self.within(&own)?, of.within(&other)?);
+            Some(Spread { variance: own.variance + other.variance, freedom: own.freedom.min(other.freedom) })
+        };
+        pooled(variance(&differences), if is_coupled { None } else { within() })
+    }
+
+    /// How much the mean of a repetition varies if its ranks do not wait for each other. What a rank
+    /// always takes more than others is no spread.
+    fn within(&self, means: &[f64]) -> Option<Spread> {
+        let (repetitions, ranks) = (self.len(), self.0.first()?.of_ranks.len());
+        if repetitions < 2 || ranks < 2 {
+            return None;
+        }
+        let all = means.iter().sum::<f64>() / repetitions as f64;
+        let of_rank = |rank: usize| {
+            self.0.iter().map(|one| one.of_ranks[rank] as f64).sum::<f64>() / repetitions as f64
+        };
+        let mut squares = 0.0;
+        for rank in 0..ranks {
+            let own = of_rank(rank);
+            for (one, mean) in self.0.iter().zip(means) {
+                squares += (one.of_ranks[rank] as f64 - own - mean + all).powi(2);
+            }
+        }
+        let freedom = ((repetitions - 1) * (ranks - 1)) as f64;
+        Some(Spread { variance: squares / freedom / ranks as f64, freedom })
+    }
+}
+
+/// The spread of a repetition, from that between repetitions and, if they have no effect, that
+/// within them. The larger one counts.
+fn pooled(between: Option<Spread>, within: Option<Spread>) -> Option<Spread> {
+    match (between?, within) {
+        (between, Some(within)) if between.variance <= NO_EFFECT * within.variance => Some(Spread {
+            variance: between.variance.max(within.variance),
+            freedom: between.freedom + within.freedom,
+        }),
+        (between, _) => Some(between),
+    }
+}
+
+/// The variance of values; `None` of fewer than two.
+fn variance(of: &[f64]) -> Option<Spread> {
+    if of.len() < 2 {
+        return None;
+    }
+    let mean = of.iter().sum::<f64>() / of.len() as f64;
+    let freedom = (of.len() - 1) as f64;
+    let variance = of.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / freedom;
+    Some(Spread { variance, freedom })
+}
+
+/// A part of a sum, to the nearest whole number; halves go away from zero, so that a negated sum has
+/// the negated part.
+fn rounded_part(sum: i128, of: i128) -> i64 {
+    let half = if sum < 0 { -of / 2 } else { of / 2 };
+    i64::try_from((sum + half) / of).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })
+}

@@ -1,0 +1,95 @@
+//! A comparison in sentences.
+
+use super::comparison::{Change, Comparison, Doubt, SpeedVerdict};
+use crate::base::time::short_duration;
+
+/// The answer. `a` and `b` name the runs.
+#[must_use]
+pub fn answer(of: &Comparison, a: &str, b: &str) -> String {
+    let times = format!("{} instead of {}", time(of.total.b_ps), time(of.total.a_ps));
+    let by = change(&of.total);
+    match of.verdict {
+        SpeedVerdict::Faster => format!("{b} is faster than {a}: {times}, {by}"),
+        SpeedVerdict::Slower => format!("{b} is slower than {a}: {times}, {by}"),
+        SpeedVerdict::Same if of.total.difference_ps() == 0 => {
+            format!("{b} takes as long as {a}: {}", time(of.total.a_ps))
+        }
+        SpeedVerdict::Same => format!("no difference seen between {a} and {b}: {times}, {by}"),
+        SpeedVerdict::Inconclusive => format!("cannot tell whether {b} is faster than {a}: {times}, {by}"),
+    }
+}
+
+/// What the times are of.
+#[must_use]
+pub fn scope(of: &Comparison) -> String {
+    let (a, b) = of.repetitions;
+    let repetitions = match (a, b) {
+        (1, 1) => "one repetition of each".to_owned(),
+        (a, b) if a == b => format!("the sum of {a} repetitions of each"),
+        (a, b) => format!("one repetition, as the mean of {a} and {b}"),
+    };
+    let ranks = match of.ranks {
+        (1, 1) => String::new(),
+        (a, b) if a == b => format!(", mean of {a} ranks"),
+        (a, b) => format!(", mean of {a} and {b} ranks"),
+    };
+    let left_out = match of.left_out {
+        (0, 0) => String::new(),
+        (a, b) => format!("; {a} and {b} repetitions are left out, because not all ranks have them"),
+    };
+    format!("times are those of {repetitions}{ranks}{left_out}")
+}
+
+/// Why a comparison tells less than it could.
+#[must_use]
+pub fn doubt(of: &Doubt) -> String {
+    match of {
+        Doubt::OtherWork(common) => {
+            format!("the runs do other work: only {} of it is in both", percent(*common))
+        }
+        Doubt::TooNoisy(noise) => {
+            format!("the repetitions vary too much: the difference can be off by {}", percent(*noise))
+        }
+        Doubt::OneRepetition => {
+            "one repetition of a run does not tell how much it varies: differences have no bounds".to_owned()
+        }
+        Doubt::EventsLost => "a recording lacks events: `nprof summary` shows its warnings".to_owned(),
+    }
+}
+
+/// The difference of a time, with its bounds if they are known.
+fn change(of: &Change) -> String {
+    let difference = of.difference_ps();
+    let part = match of.a_ps {
+        0 => String::new(),
+        a_ps => format!(" ({})", signed_percent(difference as f64 / a_ps as f64)),
+    };
+    let bounds = match of.bounds_ps {
+        Some((low_ps, high_ps)) if low_ps != high_ps => {
+            format!(", between {} and {}", signed_time(low_ps), signed_time(high_ps))
+        }
+        _ => String::new(),
+    };
+    format!("{}{part}{bounds}", signed_time(difference))
+}
+
+/// A time with its sign.
+#[must_use]
+pub fn signed_time(ps: i64) -> String {
+    match ps {
+        0 => time(0),
+        _ => format!("{}{}", if ps < 0 { '−' } else { '+' }, time(ps.saturating_abs())),
+    }
+}
+
+fn signed_percent(part: f64) -> String {
+    format!("{}{}", if part < 0.0 { '−' } else { '+' }, percent(part.abs()))
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", part * 100.0)
+}
+
+fn time(ps: i64) -> String {
+    short_duration(ps as f64)
+}

@@ -1,0 +1,170 @@
+//! Two runs of the store beside each other.
+
+use nprof_engine::base::{Error, Interval};
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::insight::difference::{
+    Comparison, RankSample, Repetition, RunSample, WorkKey, WorkKeys, repetitions,
+};
+use nprof_engine::insight::region::RankRegions;
+use nprof_engine::makers::{marks, work};
+use nprof_engine::model::{RankWork, WarningKind};
+use nprof_engine::native::{AllCores, SegmentFile};
+use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide};
+
+use super::regions::noted_spans_on_rank;
+use super::{AnalysisError, of_segment};
+use crate::store::{Profile, RankFile};
+
+/// Kinds of warnings by which events of a run are missing.
+const LOSSES: [WarningKind; 2] = [WarningKind::TruncatedInput, WarningKind::DamagedRecord];
+
+/// The part of a profile that is compared.
+#[derive(Debug, Clone)]
+pub struct RunPart {
+    /// The profile.
+    pub profile: Profile,
+    /// Its ranks; at least one.
+    pub ranks: Vec<RankFile>,
+    /// The name of a region, or the whole run.
+    pub region: Option<String>,
+    /// Name for people.
+    pub title: String,
+}
+
+/// Why two runs cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ComparisonError {
+    /// A segment cannot be read.
+    #[error(transparent)]
+    Analysis(#[from] AnalysisError),
+    /// The notes of a profile cannot be read.
+    #[error(transparent)]
+    Notes(#[from] anyhow::Error),
+    /// No rank of the run has a region of this name.
+    #[error("no region of {title} is named `{region}`; `nprof regions {slug}` shows all")]
+    NoRegion {
+        /// Name of the run for people.
+        title: String,
+        /// The name.
+        region: String,
+        /// Name of the profile in addresses.
+        slug: String,
+    },
+    /// The run has no work to compare.
+    #[error("{0} has no work: no kernels, transfers or instructions of a device, and no operators of threads")]
+    NoWork(String),
+}
+
+/// The difference of two runs by a key.
+pub fn compare(
+    a: &RunPart,
+    b: &RunPart,
+    key: WorkKey,
+    cancel: Cancel<'_>,
+) -> Result<ComparedRuns, ComparisonError> {
+    // One after the other: the work of a large rank fills much of the memory that a comparison may
+    // take.
+    let (sample_a, sample_b) = (sample(a, key, cancel)?, sample(b, key, cancel)?);
+    let are_events_lost = sample_a.lacks_events || sample_b.lacks_events;
+    let found = Comparison::of(&sample_a.run, &sample_b.run, are_events_lost);
+    let empty = if sample_a.run.repetitions() == 0 { a } else { b };
+    let found = found.ok_or_else(|| ComparisonError::NoWork(empty.title.clone()))?;
+    let side = |of: &RunPart| ComparedSide {
+        profile: of.profile.manifest.slug().to_owned(),
+        title: of.title.clone(),
+    };
+    Ok(ComparedRuns::of(&found, [side(a), side(b)]))
+}
+
+/// The repetitions of a run.
+struct SampledRun {
+    run: RunSample,
+    lacks_events: bool,
+}
+
+/// The repetitions of a rank.
+struct SampledRank {
+    sample: RankSample,
+    has_region: bool,
+    lacks_events: bool,
+}
+
+fn sample(of: &RunPart, key: WorkKey, cancel: Cancel<'_>) -> Result<SampledRun, ComparisonError> {
+    let cancelled = |source| AnalysisError::Segment { path: of.profile.dir.clone(), source };
+    let work = Work { exec: &AllCores, cancel };
+    let of_rank = |at: usize| Ok(sample_rank(of, &of.ranks[at], key, cancel));
+    let ranks = work.gather(of.ranks.len(), of_rank).map_err(cancelled)?;
+    let ranks = ranks.into_iter().collect::<Result<Vec<SampledRank>, ComparisonError>>()?;
+    if let (Some(region), false) = (&of.region, ranks.iter().any(|rank| rank.has_region)) {
+        return Err(ComparisonError::NoRegion {
+            title: of.title.clone(),
+            region: region.clone(),
+            slug: of.profile.manifest.slug().to_owned(),
+        });
+    }
+    let lacks_events = ranks.iter().any(|rank| rank.lacks_events);
+    let ranks = ranks.into_iter().filter(|rank| rank.has_region || of.region.is_none());
+    let run = RunSample::of(ranks.map(|rank| rank.sample).collect());
+    Ok(SampledRun { run: if key == WorkKey::Rank { run.summed() } else { run }, lacks_events })
+}
+
+fn sample_rank(
+    of: &RunPart,
+    file: &RankFile,
+    key: WorkKey,
+    cancel: Cancel<'_>,
+) -> Result<SampledRank, ComparisonError> {
+    let noted = match &of.region {
+        Some(name) => noted_spans_on_rank(&of.profile, file, name)?,
+        None => Vec::new(),
+    };
+    let sampled = of_segment(&of.profile, file, |segment| {
+        let work = work(segment, cancel)?;
+        let regions = RankRegions::of(&work, &marks(segment, cancel)?, cancel)?;
+        let chosen = match &of.region {
+            None => repetitions(&regions),
+            Some(name) => within(&regions, name, &noted),
+        };
+        let has_region = of.region.is_none() || !chosen.is_empty();
+        let sample = sampled(segment, file, &work, key, &chosen, cancel)?;
+        let warnings = segment.footer().warnings.iter();
+        let lacks_events = warnings.into_iter().any(|warning| LOSSES.contains(&warning.kind));
+        Ok(SampledRank { sample, has_region, lacks_events })
+    });
+    Ok(sampled?)
+}
+
+fn sampled(
+    segment: &SegmentFile,
+    file: &RankFile,
+    work: &RankWork,
+    key: WorkKey,
+    chosen: &[Repetition],
+    cancel: Cancel<'_>,
+) -> Result<RankSample, Error> {
+    let keys = WorkKeys::of(segment, work, file.rank, key, cancel)?;
+    RankSample::of(file.rank, work, &keys, chosen, cancel)
+}
+
+/// The repetitions in the regions of a name: the steps in them if there are several, else the
+/// regions. A name that a user gave is that of the user.
+fn within(regions: &RankRegions, name: &str, noted: &[Interval]) -> Vec<Repetition> {
+    let found = regions.all.iter().filter(|region| region.name == name).map(|region| region.span);
+    let mut spans: Vec<Interval> = if noted.is_empty() { found.collect() } else { noted.to_vec() };
+    spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    let mut outer: Vec<Interval> = Vec::new();
+    for span in spans {
+        if outer.last().is_none_or(|last| span.start >= last.end) {
+            outer.push(span);
+        }
+    }
+    let is_within = |step: &Repetition| {
+        outer.iter().any(|span| step.span.start >= span.start && step.span.end <= span.end)
+    };
+    let steps: Vec<Repetition> = repetitions(regions).into_iter().filter(is_within).collect();
+    if steps.len() > outer.len() {
+        return steps;
+    }
+    let region = |span: Interval| Repetition { name: name.to_owned(), span, is_open: false };
+    outer.into_iter().map(region).collect()
+}

@@ -1,0 +1,197 @@
+//! `nprof diff`
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use nprof_engine::insight::difference::WorkKey;
+use serde_json::{Value, json};
+
+use super::StorePlace;
+use super::diff_condition::{DiffCondition, judge};
+use super::progress::analysing;
+use crate::analysis::comparison::{RunPart, compare};
+use crate::export::requested_part::Ranks;
+use crate::print;
+use crate::print::answer_keys::version;
+use crate::print::comparison;
+use crate::print::row_limit::RowLimit;
+use crate::store::{Profile, Store};
+
+const EXAMPLES: &str = "\
+Examples:
+  nprof diff run-7 run-8                     is run-8 faster, and what takes another time
+  nprof diff run-7 run-8 --by operator       by the operators of PyTorch that launched the work
+  nprof diff run-7 run-8 --region 'ProfilerStep#10'
+                                             one step, as `nprof regions` names it
+  nprof diff run-7 --ranks 3 --b-ranks 5     two ranks of one profile
+  nprof diff run-7 --region prefill --b-region decode
+                                             two regions of one profile
+  nprof diff run-7 run-8 --fail-on 'total_time > +2%'
+                                             exit with 3 if run-8 takes longer, with 4 if nobody can tell
+  nprof diff run-7 run-8 --output-format markdown
+                                             a table for a pull request";
+
+/// Compare two profiles, ranks or regions: is the second one faster, and what differs
+///
+/// Steps are compared with steps, and work with work of the same name. Bounds of a difference come
+/// from how much the steps of each run vary; a difference whose bounds hold zero can be chance. The
+/// differences of all rows sum up to that of the total.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DiffArgs {
+    /// Name or id of the first profile, or the name of a baseline
+    a: String,
+    /// Name or id of the second profile, or the name of a baseline [default: the first one]
+    b: Option<String>,
+    /// What a row is
+    #[arg(long, value_enum, default_value = "name", ignore_case = true)]
+    by: RowSubject,
+    /// Only these ranks of both profiles, such as `0,3-5`
+    #[arg(long, visible_alias = "rank", value_name = "LIST", value_parser = Ranks::parse)]
+    ranks: Option<Ranks>,
+    /// These ranks of the second profile [default: those of --ranks]
+    #[arg(long, value_name = "LIST", value_parser = Ranks::parse)]
+    b_ranks: Option<Ranks>,
+    /// Only this region of both profiles, as `nprof regions` names it
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
+    /// This region of the second profile [default: that of --region]
+    #[arg(long, value_name = "NAME")]
+    b_region: Option<String>,
+    /// Most rows of work, or `all`; the others are summed up in one row [default: 30 of text and
+    /// Markdown, all of JSON and CSV]
+    #[arg(long, value_name = "N")]
+    limit: Option<RowLimit>,
+    /// Exit with 3 if the second run takes longer, such as `total_time > +2%`, `total_time > 5 ms`
+    /// or `work:gemm > 10%`, or shorter, such as `total_time < -2%`; with 4 if nobody can tell; can
+    /// be repeated
+    #[arg(long, value_name = "CONDITION")]
+    fail_on: Vec<DiffCondition>,
+    /// Let a condition hold for a difference that can be chance
+    #[arg(long, requires = "fail_on")]
+    even_if_noise: bool,
+    /// In which form
+    #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
+    output_format: DiffFormat,
+}
+
+/// Rows of work for people.
+const USUAL_ROWS: usize = 30;
+
+/// The form of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// Sentences and a table
+    Text,
+    /// One document with exact times
+    Json,
+    /// The rows with exact times, for spreadsheets and data frames
+    Csv,
+    /// A table for a pull request
+    Markdown,
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RowSubject {
+    /// The name of a slice: a kernel, an opcode, a transfer
+    #[value(aliases = ["opcode", "kernel"])]
+    Name,
+    /// The layer of the model
+    Layer,
+    /// The operation of the compiler's program (HLO)
+    Hlo,
+    /// The innermost operator of PyTorch that launched the work
+    Operator,
+    /// The line of source
+    Line,
+    /// The rank; times are summed over ranks then
+    Rank,
+}
+
+impl RowSubject {
+    fn key(self) -> WorkKey {
+        match self {
+            Self::Name => WorkKey::Name,
+            Self::Layer => WorkKey::Layer,
+            Self::Hlo => WorkKey::Hlo,
+            Self::Operator => WorkKey::Operator,
+            Self::Line => WorkKey::Line,
+            Self::Rank => WorkKey::Rank,
+        }
+    }
+}
+
+impl DiffArgs {
+    pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
+        let store = place.read()?;
+        let [a, b] = self.parts(&store)?;
+        let mut found = analysing(|cancel| compare(&a, &b, self.by.key(), cancel))?;
+        found.merge_beyond(self.most_rows());
+        match self.output_format {
+            DiffFormat::Text => print::lines(comparison::lines(&found), out)?,
+            DiffFormat::Json => {
+                let mut document = version();
+                document.insert("unit".to_owned(), json!("ps"));
+                document.insert("by".to_owned(), json!(self.by.key().name()));
+                if let Value::Object(message) = json!(found) {
+                    document.extend(message);
+                }
+                print::json::document(&document, out)?;
+            }
+            DiffFormat::Csv => comparison::csv(&found, out)?,
+            DiffFormat::Markdown => print::lines(comparison::markdown(&found), out)?,
+        }
+        judge(&self.fail_on, &found, self.even_if_noise, out)
+    }
+
+    fn most_rows(&self) -> usize {
+        match (self.limit, self.output_format) {
+            (Some(limit), _) => limit.most(),
+            (None, DiffFormat::Text | DiffFormat::Markdown) => USUAL_ROWS,
+            (None, DiffFormat::Json | DiffFormat::Csv) => usize::MAX,
+        }
+    }
+
+    /// The two runs.
+    fn parts(&self, store: &Store) -> anyhow::Result<[RunPart; 2]> {
+        let (a, b) = (self.a.as_str(), self.b.as_deref().unwrap_or(&self.a));
+        let b_ranks = self.b_ranks.as_ref().or(self.ranks.as_ref());
+        let b_region = self.b_region.as_ref().or(self.region.as_ref());
+        let parts = [
+            part(store.find(a)?, self.ranks.as_ref(), self.region.as_ref())?,
+            part(store.find(b)?, b_ranks, b_region)?,
+        ];
+        let are_same = parts[0].profile.manifest.id == parts[1].profile.manifest.id
+            && parts[0].region == parts[1].region
+            && self.b_ranks.is_none();
+        anyhow::ensure!(
+            self.b.is_some() || !are_same,
+            "name a second profile, or another part of this one by --b-ranks or --b-region"
+        );
+        Ok(titled(parts, self.b_ranks.is_some()))
+    }
+}
+
+fn part(profile: Profile, ranks: Option<&Ranks>, region: Option<&String>) -> anyhow::Result<RunPart> {
+    let ranks = match ranks {
+        Some(ranks) => ranks.of(&profile)?,
+        None => profile.manifest.ranks.clone(),
+    };
+    Ok(RunPart { title: profile.manifest.slug().to_owned(), region: region.cloned(), profile, ranks })
+}
+
+/// The runs with titles that say in what they differ.
+fn titled(mut parts: [RunPart; 2], have_own_ranks: bool) -> [RunPart; 2] {
+    let have_own_regions = parts[0].region != parts[1].region;
+    for part in &mut parts {
+        if have_own_ranks {
+            let numbers: Vec<String> = part.ranks.iter().map(|rank| rank.rank.to_string()).collect();
+            part.title.push_str(&format!(" rank {}", numbers.join(", ")));
+        }
+        if let (true, Some(region)) = (have_own_regions, &part.region) {
+            part.title.push_str(&format!(" {region}"));
+        }
+    }
+    parts
+}

@@ -1,0 +1,172 @@
+//! Conditions of `nprof diff --fail-on`, such as `total_time > +2%`.
+
+use std::io::Write;
+use std::str::FromStr;
+
+use nprof_engine::insight::difference::sentence::signed_time;
+use nprof_engine::wire::comparison::{ComparedEntry, ComparedRuns, EntryKind, VerdictWord};
+
+use super::failed_condition::{Failing, Undecided};
+use super::limit::CostLimit;
+
+/// What must not change by more than a limit.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DiffCondition {
+    subject: ChangeSubject,
+    /// Whether the second run must not be shorter, rather than longer.
+    is_of_gain: bool,
+    limit: CostLimit,
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ChangeSubject {
+    /// The time of the runs.
+    Total,
+    /// Work with this text in its name.
+    Work(String),
+}
+
+/// Name of the time of the runs.
+const TOTAL: &str = "total_time";
+/// Prefix of work.
+const WORK: &str = "work:";
+
+impl FromStr for DiffCondition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!("\"{text}\" is no condition; write `total_time > +2%`, `total_time < -2%` or `work:NAME > 5 ms`")
+        };
+        let at = text.rfind(['>', '<']).ok_or_else(wrong)?;
+        let is_of_gain = text[at..].starts_with('<');
+        let (name, limit) = (text[..at].trim(), text[at + 1..].trim());
+        let sign = if is_of_gain { '-' } else { '+' };
+        let limit = match (limit.strip_prefix(sign), limit.starts_with(['-', '+'])) {
+            (Some(limit), _) => limit.trim(),
+            (None, true) => return Err(wrong()),
+            // A gain without a sign would read as a time below a limit.
+            (None, false) if is_of_gain => return Err(wrong()),
+            (None, false) => limit,
+        };
+        let subject = match name.strip_prefix(WORK) {
+            Some(name) if !name.trim().is_empty() => ChangeSubject::Work(name.trim().to_owned()),
+            None if name == TOTAL => ChangeSubject::Total,
+            _ => return Err(wrong()),
+        };
+        Ok(Self { subject, is_of_gain, limit: limit.parse()?, text: text.trim().to_owned() })
+    }
+}
+
+/// Whether a change is larger than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LimitState {
+    Kept,
+    Broken,
+    /// It is, but that can be chance.
+    Chance,
+}
+
+impl DiffCondition {
+    /// The state of a change from a time, in picoseconds.
+    fn state(&self, a_ps: i64, difference_ps: i64, is_certain: bool, even_if_noise: bool) -> LimitState {
+        let excess_ps = if self.is_of_gain { difference_ps.saturating_neg() } else { difference_ps };
+        match excess_ps > self.limit.ps(a_ps) {
+            false => LimitState::Kept,
+            true if is_certain || even_if_noise => LimitState::Broken,
+            true => LimitState::Chance,
+        }
+    }
+
+    /// The changes that the condition is about, with their names.
+    fn changes<'r>(&'r self, of: &'r ComparedRuns) -> Vec<NamedChange<'r>> {
+        match &self.subject {
+            ChangeSubject::Total => vec![NamedChange {
+                name: TOTAL,
+                a_ps: of.total.a_ps,
+                b_ps: of.total.b_ps,
+                is_certain: matches!(of.verdict, VerdictWord::Faster | VerdictWord::Slower),
+            }],
+            ChangeSubject::Work(text) => {
+                let is_meant = |row: &&ComparedEntry| row.kind == EntryKind::Work && row.title().contains(text);
+                let change = |row: &'r ComparedEntry| NamedChange {
+                    name: &row.name,
+                    a_ps: row.a_ps,
+                    b_ps: row.b_ps,
+                    is_certain: row.is_certain,
+                };
+                of.rows.iter().filter(is_meant).map(change).collect()
+            }
+        }
+    }
+}
+
+/// A time in both runs, with its name.
+struct NamedChange<'r> {
+    name: &'r str,
+    a_ps: i64,
+    b_ps: i64,
+    is_certain: bool,
+}
+
+/// Checks the conditions after the output is complete. A difference that can be chance breaks none.
+/// A comparison that tells nothing keeps none.
+pub(super) fn judge(
+    conditions: &[DiffCondition],
+    of: &ComparedRuns,
+    even_if_noise: bool,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if conditions.is_empty() {
+        return Ok(());
+    }
+    let mut broken = Vec::new();
+    for condition in conditions {
+        for NamedChange { name, a_ps, b_ps, is_certain } in condition.changes(of) {
+            let difference_ps = b_ps.saturating_sub(a_ps);
+            if condition.state(a_ps, difference_ps, is_certain, even_if_noise) == LimitState::Broken {
+                let part = if a_ps == 0 { f64::INFINITY } else { difference_ps as f64 / a_ps as f64 };
+                let change = signed_time(difference_ps);
+                broken.push(format!("{}: {name} changed by {change} ({:+.1} %)", condition.text, part * 100.0));
+            }
+        }
+    }
+    out.flush()?;
+    match (broken.is_empty(), of.verdict) {
+        (false, _) => Err(Failing(broken.join("; ")).into()),
+        (true, VerdictWord::Inconclusive) => Err(Undecided(of.answer.clone()).into()),
+        (true, _) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_name_what_must_not_change_and_a_limit() {
+        for good in ["total_time > +2%", "total_time>2%", "total_time > 5 ms", "total_time < -2%", "work:a > b > 1%"]
+        {
+            assert!(good.parse::<DiffCondition>().is_ok(), "{good}");
+        }
+        for wrong in ["", "total_time", "total > 2%", "total_time > -2%", "total_time < 2%", "work: > 1%", "work:a > 5"]
+        {
+            assert!(wrong.parse::<DiffCondition>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_can_be_chance_breaks_no_limit_unless_it_is_told_to() {
+        let of = |text: &str| text.parse::<DiffCondition>().unwrap();
+        let state = |text: &str, by_ps: i64, is_certain: bool, even_if_noise: bool| {
+            of(text).state(1_000, by_ps, is_certain, even_if_noise)
+        };
+        assert_eq!(state("total_time > 2%", 21, true, false), LimitState::Broken);
+        assert_eq!(state("total_time > 2%", 20, true, false), LimitState::Kept);
+        assert_eq!(state("total_time > 2%", 21, false, false), LimitState::Chance);
+        assert_eq!(state("total_time > 2%", 21, false, true), LimitState::Broken);
+        assert_eq!(state("total_time < -2%", -21, true, false), LimitState::Broken);
+        assert_eq!(state("total_time < -2%", 21, true, false), LimitState::Kept);
+    }
+}
