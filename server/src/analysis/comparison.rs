@@ -51,7 +51,9 @@ pub enum ComparisonError {
         slug: String,
     },
     /// The run has no work to compare.
-    #[error("{0} has no work: no kernels, transfers or instructions of a device, and no operators of threads")]
+    #[error(
+        "{0} has no work: no kernels, transfers or instructions of a device, and no operators of threads"
+    )]
     NoWork(String),
 }
 

@@ -95,9 +95,8 @@ pub fn spans_on_rank(
 /// Regions of other ranks are left out.
 pub fn noted_spans_on_rank(profile: &Profile, file: &RankFile, name: &str) -> anyhow::Result<Vec<Interval>> {
     let notes = profile.notes()?;
-    let is_meant = |region: &&NotedRegion| {
-        region.name == name && region.rank.is_none_or(|rank| rank == file.rank)
-    };
+    let is_meant =
+        |region: &&NotedRegion| region.name == name && region.rank.is_none_or(|rank| rank == file.rank);
     let clock = file.clock_fit();
     let span = |region: &NotedRegion| Interval::new(region.start_ps, region.end_ps);
     Ok(notes.regions.iter().filter(is_meant).map(|region| clock.to_local_span(span(region))).collect())

@@ -37,7 +37,9 @@ impl FromStr for DiffCondition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            format!("\"{text}\" is no condition; write `total_time > +2%`, `total_time < -2%` or `work:NAME > 5 ms`")
+            format!(
+                "\"{text}\" is no condition; write `total_time > +2%`, `total_time < -2%` or `work:NAME > 5 ms`"
+            )
         };
         let at = text.rfind(['>', '<']).ok_or_else(wrong)?;
         let is_of_gain = text[at..].starts_with('<');
@@ -89,7 +91,8 @@ impl DiffCondition {
                 is_certain: matches!(of.verdict, VerdictWord::Faster | VerdictWord::Slower),
             }],
             ChangeSubject::Work(text) => {
-                let is_meant = |row: &&ComparedEntry| row.kind == EntryKind::Work && row.title().contains(text);
+                let is_meant =
+                    |row: &&ComparedEntry| row.kind == EntryKind::Work && row.title().contains(text);
                 let change = |row: &'r ComparedEntry| NamedChange {
                     name: &row.name,
                     a_ps: row.a_ps,
@@ -128,7 +131,11 @@ pub(super) fn judge(
             if condition.state(a_ps, difference_ps, is_certain, even_if_noise) == LimitState::Broken {
                 let part = if a_ps == 0 { f64::INFINITY } else { difference_ps as f64 / a_ps as f64 };
                 let change = signed_time(difference_ps);
-                broken.push(format!("{}: {name} changed by {change} ({:+.1} %)", condition.text, part * 100.0));
+                broken.push(format!(
+                    "{}: {name} changed by {change} ({:+.1} %)",
+                    condition.text,
+                    part * 100.0
+                ));
             }
         }
     }
@@ -146,12 +153,20 @@ mod tests {
 
     #[test]
     fn conditions_name_what_must_not_change_and_a_limit() {
-        for good in ["total_time > +2%", "total_time>2%", "total_time > 5 ms", "total_time < -2%", "work:a > b > 1%"]
+        for good in
+            ["total_time > +2%", "total_time>2%", "total_time > 5 ms", "total_time < -2%", "work:a > b > 1%"]
         {
             assert!(good.parse::<DiffCondition>().is_ok(), "{good}");
         }
-        for wrong in ["", "total_time", "total > 2%", "total_time > -2%", "total_time < 2%", "work: > 1%", "work:a > 5"]
-        {
+        for wrong in [
+            "",
+            "total_time",
+            "total > 2%",
+            "total_time > -2%",
+            "total_time < 2%",
+            "work: > 1%",
+            "work:a > 5",
+        ] {
             assert!(wrong.parse::<DiffCondition>().is_err(), "{wrong}");
         }
     }

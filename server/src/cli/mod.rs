@@ -6,6 +6,7 @@
 
 mod aiu;
 mod answer;
+mod baseline;
 mod capture;
 mod clock;
 mod collectives;
@@ -120,6 +121,7 @@ enum Command {
     Summary(summary::SummaryArgs),
     Metrics(metrics::MetricsArgs),
     Diff(Box<diff::DiffArgs>),
+    Baseline(baseline::BaselineArgs),
     Table(table::TableArgs),
     Export(export::ExportArgs),
     Aiu(Box<aiu::AiuArgs>),
@@ -211,6 +213,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Summary(args) => args.run(place, out),
         Command::Metrics(args) => args.run(out),
         Command::Diff(args) => args.run(place, out),
+        Command::Baseline(args) => args.run(place, out),
         Command::Table(args) => args.run(place, out),
         Command::Export(args) => args.run(place, out),
         Command::Aiu(args) => args.run(place, out),

@@ -90,9 +90,19 @@ fn rows(of: &ComparedRuns) -> Vec<String> {
 /// The rows with exact times in picoseconds.
 pub fn csv(of: &ComparedRuns, out: &mut dyn Write) -> io::Result<()> {
     let mut line = CsvLine::default();
-    for heading in
-        ["name", "renamed", "kind", "a_ps", "b_ps", "difference_ps", "low_ps", "high_ps", "is_certain", "a_count", "b_count"]
-    {
+    for heading in [
+        "name",
+        "renamed",
+        "kind",
+        "a_ps",
+        "b_ps",
+        "difference_ps",
+        "low_ps",
+        "high_ps",
+        "is_certain",
+        "a_count",
+        "b_count",
+    ] {
         line.cell(heading);
     }
     line.end("\n", out)?;
@@ -154,6 +164,7 @@ fn escaped(text: &str) -> String {
 
 /// A name within a cell of a table.
 fn code(name: &str) -> String {
-    let name: String = name.chars().map(|sign| if sign.is_control() || sign == '`' { ' ' } else { sign }).collect();
+    let name: String =
+        name.chars().map(|sign| if sign.is_control() || sign == '`' { ' ' } else { sign }).collect();
     format!("`{}`", name.replace('|', "\\|"))
 }

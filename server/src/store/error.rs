@@ -93,6 +93,32 @@ pub enum StoreError {
         /// The fault.
         what: String,
     },
+    /// Baselines cannot be read.
+    #[error(
+        "{}: these baselines cannot be used ({what}); no profile is affected; repair the file, or move it away to \
+         begin anew",
+        path.display()
+    )]
+    Baselines {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        what: String,
+    },
+    /// A baseline cannot have the name of a profile.
+    #[error("\"{name}\" is a name of the profile {id}; give the baseline another one")]
+    BaselineTaken {
+        /// The name.
+        name: String,
+        /// Id of the profile that has it.
+        id: String,
+    },
+    /// The store has no such baseline.
+    #[error("no baseline is named \"{name}\"; `nprof baseline` shows all")]
+    NoBaseline {
+        /// The name.
+        name: String,
+    },
     /// A change of notes is not allowed.
     #[error(transparent)]
     RefusedNote(#[from] NotesError),

@@ -20,6 +20,7 @@
 //! use a store at once. The only state in memory is a cache of manifests, which is checked against
 //! the files at each use. Reading a store writes nothing.
 
+mod baselines;
 mod catalog;
 mod change;
 mod disk;
@@ -48,6 +49,7 @@ use rustix::fs::Access;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+pub use baselines::Baseline;
 use catalog::Catalog;
 pub use catalog::Survey;
 pub use change::Removed;
@@ -187,8 +189,8 @@ impl Store {
 
     /// The files and folders of the store in its directory.
     #[must_use]
-    pub fn parts(&self) -> [PathBuf; 3] {
-        [PROFILES, TMP, LOCK].map(|part| self.root.join(part))
+    pub fn parts(&self) -> [PathBuf; 4] {
+        [PROFILES, TMP, LOCK, baselines::FILE].map(|part| self.root.join(part))
     }
 
     /// All profiles, newest first. Unreadable profiles are left out and logged.
@@ -215,6 +217,11 @@ impl Store {
             .position(|profile| profile.manifest.has_name(name))
             .or_else(|| profiles.iter().position(|profile| profile.manifest.id == name));
         if let Some(at) = found {
+            return Ok(profiles.swap_remove(at));
+        }
+        if let Some(id) = self.baseline(name)?
+            && let Some(at) = profiles.iter().position(|profile| profile.manifest.id == id)
+        {
             return Ok(profiles.swap_remove(at));
         }
         let is_it = |dir: &Path| dir.file_name().is_some_and(|own| own == name);

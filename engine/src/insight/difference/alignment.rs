@@ -30,8 +30,17 @@ struct Unmatched<'r> {
     is_in_b: Vec<bool>,
 }
 
-/// Pairs of rows with other names.
+/// Pairs of rows with other names. A swapped pair of runs has the swapped pairs.
 pub(super) fn renamed(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
+    let names =
+        |of: &RunSample| of.order.iter().map(|row| of.names[*row as usize].clone()).collect::<Vec<_>>();
+    match (names(a), &a.names) <= (names(b), &b.names) {
+        true => renamed_in_order(a, b),
+        false => renamed_in_order(b, a).into_iter().map(|pair| RowPair { a: pair.b, b: pair.a }).collect(),
+    }
+}
+
+fn renamed_in_order(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
     let numbers: FxHashMap<&str, u32> = a.names.iter().map(String::as_str).zip(0..).collect();
     let in_a: Vec<Option<u32>> = b.names.iter().map(|name| numbers.get(name.as_str()).copied()).collect();
     let mut is_in_b = vec![false; a.names.len()];
@@ -56,9 +65,15 @@ impl Unmatched<'_> {
         let of_b: Vec<u32> =
             own.iter().map(|row| self.in_a[*row as usize].unwrap_or(first.saturating_add(*row))).collect();
         let mut votes: FxHashMap<RowPair, u32> = FxHashMap::default();
-        for change in capture_diff_slices(Algorithm::Patience, of_a, &of_b) {
-            let DiffOp::Replace { old_index, old_len, new_index, new_len } = change else { continue };
-            for at in 0..old_len.min(new_len) {
+        let changes = capture_diff_slices(Algorithm::Patience, of_a, &of_b);
+        let is_equal = |at: usize| matches!(changes.get(at), Some(DiffOp::Equal { .. }));
+        for (at, change) in changes.iter().enumerate() {
+            let DiffOp::Replace { old_index, old_len, new_index, new_len } = *change else { continue };
+            let has_neighbours = at.checked_sub(1).is_some_and(is_equal) || is_equal(at + 1);
+            if !has_neighbours || old_len != new_len {
+                continue;
+            }
+            for at in 0..old_len {
                 let pair = RowPair { a: of_a[old_index + at], b: own[new_index + at] };
                 if self.is_unmatched(pair) {
                     *votes.entry(pair).or_default() += 1;

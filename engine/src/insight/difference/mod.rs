@@ -7,8 +7,12 @@
 //! the picosecond.
 
 mod alignment;
+#[cfg(test)]
+mod chance_tests;
 mod comparison;
 mod interval;
+#[cfg(test)]
+mod law_tests;
 mod rank_sample;
 mod repetition;
 mod run_sample;

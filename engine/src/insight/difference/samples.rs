@@ -29,9 +29,14 @@ pub(super) struct Spread {
     pub(super) freedom: f64,
 }
 
-/// Spread between repetitions relative to that within them, up to which repetitions have no effect
-/// of their own.
-const NO_EFFECT: f64 = 2.0;
+/// The spread of the mean of a repetition, seen in two ways.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Spreads {
+    /// From one repetition to the next.
+    pub(super) between: Spread,
+    /// From rank to rank within the repetitions, if ranks do not wait for each other.
+    pub(super) within: Option<Spread>,
+}
 
 impl Samples {
     /// Number of repetitions.
@@ -61,19 +66,19 @@ impl Samples {
     /// Ranks of a repetition wait for each other, so the spread is that between repetitions. Work
     /// that waits for nobody varies from rank to rank as well, which tells much more of the same
     /// spread if repetitions have no effect of their own.
-    pub(super) fn spread(&self, is_coupled: bool) -> Option<Spread> {
+    pub(super) fn spreads(&self, is_coupled: bool) -> Option<Spreads> {
         let means = self.means();
         // The last repetition lacks the time behind it, so it is a group of its own.
-        let closed: Vec<f64> =
-            means.iter().zip(&self.0).filter(|(_, one)| !one.is_open).map(|(mean, _)| *mean).collect();
-        let groups = if closed.len() == means.len() - 1 { closed } else { means.clone() };
-        let between = variance(&groups);
-        pooled(between, if is_coupled { None } else { self.within(&means) })
+        let closed = means.iter().zip(&self.0).filter(|(_, one)| !(one.is_open && is_coupled));
+        let closed: Vec<f64> = closed.map(|(mean, _)| *mean).collect();
+        let groups = if closed.len() + 1 >= means.len() { &closed } else { &means };
+        let within = if is_coupled { None } else { self.within(&means) };
+        Some(Spreads { between: variance(groups)?, within })
     }
 
     /// How much the difference to other samples varies from one repetition to the next, if they are
     /// paired.
-    pub(super) fn spread_of_difference(&self, of: &Self, is_coupled: bool) -> Option<Spread> {
+    pub(super) fn spreads_of_difference(&self, of: &Self, is_coupled: bool) -> Option<Spreads> {
         if self.len() != of.len() {
             return None;
         }
@@ -83,7 +88,7 @@ impl Samples {
             let (own, other) = (self.within(&own)?, of.within(&other)?);
             Some(Spread { variance: own.variance + other.variance, freedom: own.freedom.min(other.freedom) })
         };
-        pooled(variance(&differences), if is_coupled { None } else { within() })
+        Some(Spreads { between: variance(&differences)?, within: if is_coupled { None } else { within() } })
     }
 
     /// How much the mean of a repetition varies if its ranks do not wait for each other. What a rank
@@ -109,15 +114,14 @@ impl Samples {
     }
 }
 
-/// The spread of a repetition, from that between repetitions and, if they have no effect, that
-/// within them. The larger one counts.
-fn pooled(between: Option<Spread>, within: Option<Spread>) -> Option<Spread> {
-    match (between?, within) {
-        (between, Some(within)) if between.variance <= NO_EFFECT * within.variance => Some(Spread {
-            variance: between.variance.max(within.variance),
-            freedom: between.freedom + within.freedom,
-        }),
-        (between, _) => Some(between),
+impl Spreads {
+    /// The spread, if repetitions have no effect of their own: the larger one, known from all ranks.
+    pub(super) fn pooled(self) -> Spread {
+        let Some(within) = self.within else { return self.between };
+        Spread {
+            variance: self.between.variance.max(within.variance),
+            freedom: self.between.freedom + within.freedom,
+        }
     }
 }
 

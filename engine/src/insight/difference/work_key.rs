@@ -29,8 +29,7 @@ pub enum WorkKey {
 
 impl WorkKey {
     /// All keys.
-    pub const ALL: [Self; 6] =
-        [Self::Name, Self::Layer, Self::Hlo, Self::Operator, Self::Line, Self::Rank];
+    pub const ALL: [Self; 6] = [Self::Name, Self::Layer, Self::Hlo, Self::Operator, Self::Line, Self::Rank];
 
     /// The word for people and messages.
     #[must_use]
@@ -77,7 +76,7 @@ impl WorkKeys {
     ) -> Result<Self> {
         let layer = |class: &WorkClass| Some(class.layer).filter(|layer| *layer != NO_LAYER);
         Ok(match key {
-            WorkKey::Name => Self::by_class(work, |class| work.name(class.name)),
+            WorkKey::Name => Self::by_name(work),
             WorkKey::Layer => Self::by_class(work, |class| work.name(layer(class)?)),
             WorkKey::Rank => Self {
                 names: vec![format!("rank {rank}")],
@@ -97,6 +96,11 @@ impl WorkKeys {
                 Self::by_node(segment, work, |at, _| texts.get(&work.launching(at)?.row).copied())?
             }
         })
+    }
+
+    /// A row for each name.
+    pub(super) fn by_name(work: &RankWork) -> Self {
+        Self::by_class(work, |class| work.name(class.name))
     }
 
     fn by_node<B: Bytes>(

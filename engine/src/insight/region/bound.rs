@@ -152,7 +152,7 @@ impl GapsOfOrder {
 }
 
 /// The time in which the device idled before each node, in picoseconds.
-fn idle_before(work: &RankWork, order: &ProgramOrder) -> Vec<i64> {
+pub(super) fn idle_before(work: &RankWork, order: &ProgramOrder) -> Vec<i64> {
     let mut busy_until = i64::MAX;
     let mut of_node = |at: &u32| {
         let node = &work.nodes[*at as usize];

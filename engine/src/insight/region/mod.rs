@@ -7,6 +7,7 @@
 mod bound;
 mod candidate;
 mod likeness;
+mod mark_bounds;
 mod pace;
 mod program_order;
 mod regions;

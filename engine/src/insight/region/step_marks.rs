@@ -4,6 +4,7 @@
 //! step begins on the device with the first work that was launched within the mark. Without
 //! launches, marks on the device tell, else those of the host.
 
+use super::mark_bounds::MarkBounds;
 use super::program_order::ProgramOrder;
 use super::step::{StepOrigin, StepShape, WorkStep, WorkSteps};
 use crate::base::Interval;
@@ -53,14 +54,12 @@ fn launched(work: &RankWork, order: &ProgramOrder, marks: &[&WorkMark]) -> Vec<W
     let launches = order.launches_ps.as_deref().unwrap_or(&[]);
     let place = |time_ps: i64| launches.partition_point(|launch| *launch < time_ps);
     let node = |at: usize| &work.nodes[order.nodes[at] as usize];
-    let parts: Vec<(usize, usize)> = (0..marks.len())
-        .map(|at| {
-            let next = marks.get(at + 1).map_or(i64::MAX, |next| next.span.start.0);
-            // Launches between two marks belong to the step before.
-            let end = if next == i64::MAX { place(marks[at].span.end.0) } else { place(next) };
-            (place(marks[at].span.start.0), end)
-        })
-        .collect();
+    let end = marks.last().map_or(0, |last| place(last.span.end.0));
+    let begins = marks.iter().map(|mark| place(mark.span.start.0)).collect();
+    let bounds = MarkBounds { begins, end }.settled(work, order);
+    // Launches between two marks belong to the step before.
+    let ends = bounds.begins.iter().skip(1).copied().chain([bounds.end]);
+    let parts: Vec<(usize, usize)> = bounds.begins.iter().copied().zip(ends).collect();
     let start_of = |at: usize| {
         let (start, end) = *parts.get(at)?;
         (start < end).then(|| node(start).start_ps)
