@@ -49,7 +49,7 @@ test("the critical path is listed and drawn", async (t) => {
       await settled(page);
       assert.ok(!(await isDrawn(page, part, theme)), "nothing is drawn before anybody asks");
       await page.keyboard.press("g");
-      await page.keyboard.press("c");
+      await page.keyboard.press("l");
       await panelOf(page).getByRole("heading", { name: path.answer }).waitFor();
       await eventually(() => assert.equal(parametersOf(page).get("tab"), "path"));
       await settled(page);

@@ -19,7 +19,7 @@ const ROOMS: [(&str, &[&str]); 3] = [
             "search",
             "ranks data plots",
             "panels",
-            "bar culprit row_tooltip missing_page rail summary_table summary page",
+            "bar compare culprit row_tooltip missing_page rail summary_table summary page",
         ],
     ),
 ];

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::catalog::{ProfileInfo, ProfileList, RankDetail};
+use super::comparison::{ComparedRuns, RunChoice};
 use super::findings::Findings;
 use super::grammar::{
     Address, GivenAddress, Parameter, ParameterDoc, ParameterPlace, Parameters, Text, ValueForm, missing,
@@ -21,6 +22,7 @@ use super::what_if::{EditSubjects, WhatIf};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::insight::Edit;
+use crate::insight::difference::WorkKey;
 use crate::insight::wait::AskedWaits;
 use crate::query;
 use crate::rank::RankView;
@@ -323,6 +325,15 @@ pub trait ProfileStore {
 
     /// The length of the run of the profile with this name or id under edits.
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal>;
+
+    /// The difference of two runs. The rows are about `by`.
+    fn comparison(
+        &self,
+        a: &RunChoice,
+        b: &RunChoice,
+        by: WorkKey,
+        work: Work<'_>,
+    ) -> std::result::Result<ComparedRuns, Refusal>;
 
     /// The left sides of the edits that change the slice of this row of a rank.
     fn edit_subjects(

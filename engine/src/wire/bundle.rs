@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::answer;
 use super::ask::{ProfileStore, Rank, RankId};
 use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
+use super::comparison::{ComparedRuns, RunChoice};
 use super::findings::Findings;
 use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
@@ -20,6 +21,7 @@ use super::summary::Summary;
 use super::what_if::{EditSubjects, WhatIf};
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
+use crate::insight::difference::WorkKey;
 use crate::insight::wait::AskedWaits;
 use crate::insight::{Edit, GraphOverlay};
 use crate::metrics::MetricScope;
@@ -216,6 +218,19 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal> {
         self.check_name(name)?;
         self.graph(work)?.what_if(edits, work.cancel)
+    }
+
+    fn comparison(
+        &self,
+        a: &RunChoice,
+        b: &RunChoice,
+        _: WorkKey,
+        _: Work<'_>,
+    ) -> std::result::Result<ComparedRuns, Refusal> {
+        self.check_name(&a.profile)?;
+        self.check_name(&b.profile)?;
+        let what = "a page without a server compares no runs; `nprof diff` does";
+        Err(Refusal::new(RefusalKind::NotFound, what))
     }
 
     fn edit_subjects(

@@ -3,7 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::message_times::{TimeField, Timed};
 use crate::insight::difference::{Change, ComparedRow, Comparison, RowKind, SpeedVerdict, sentence};
+
+/// A part of a profile that is compared with another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunChoice {
+    /// Name or id of the profile.
+    pub profile: String,
+    /// The numbers of its ranks; `None` for all.
+    pub ranks: Option<Vec<u32>>,
+    /// The name of a region; `None` for all of the run.
+    pub region: Option<String>,
+}
 
 /// Two runs beside each other. Times are in picoseconds; a difference is the time of the second run
 /// less that of the first one.
@@ -177,6 +189,11 @@ impl ComparedRuns {
         let whole = self.total.difference_ps();
         (whole != 0).then(|| of.difference_ps() as f64 / whole as f64)
     }
+}
+
+impl Timed for ComparedRuns {
+    // Times are durations, which are those of any clock.
+    fn each_time(&mut self, _: &mut dyn FnMut(TimeField<'_>)) {}
 }
 
 /// A run that is compared: its profile and its name for people.

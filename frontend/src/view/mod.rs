@@ -1,6 +1,7 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod act;
+pub mod comparison_table;
 pub mod edit_choice;
 pub mod finding_place;
 #[cfg(test)]

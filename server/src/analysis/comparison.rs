@@ -10,10 +10,11 @@ use nprof_engine::makers::{marks, work};
 use nprof_engine::model::{RankWork, WarningKind};
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide};
+use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use super::regions::noted_spans_on_rank;
 use super::{AnalysisError, of_segment};
-use crate::store::{Profile, RankFile};
+use crate::store::{Profile, RankFile, StoreError};
 
 /// Kinds of warnings by which events of a run are missing.
 const LOSSES: [WarningKind; 2] = [WarningKind::TruncatedInput, WarningKind::DamagedRecord];
@@ -31,6 +32,34 @@ pub struct RunPart {
     pub title: String,
 }
 
+impl RunPart {
+    /// These ranks of a profile, within a region if it has a name.
+    #[must_use]
+    pub fn new(profile: Profile, ranks: Vec<RankFile>, region: Option<String>) -> Self {
+        Self { title: profile.manifest.slug().to_owned(), profile, ranks, region }
+    }
+}
+
+/// The two runs with titles that say in what they differ.
+#[must_use]
+pub fn titled(mut parts: [RunPart; 2]) -> [RunPart; 2] {
+    let [a, b] = &parts;
+    let numbers =
+        |of: &RunPart| -> Vec<String> { of.ranks.iter().map(|file| file.rank.to_string()).collect() };
+    let are_one_profile = a.profile.manifest.id == b.profile.manifest.id;
+    let have_own_ranks = are_one_profile && numbers(a) != numbers(b);
+    let have_own_regions = a.region != b.region;
+    for part in &mut parts {
+        if have_own_ranks {
+            part.title.push_str(&format!(" rank {}", numbers(part).join(", ")));
+        }
+        if let (true, Some(region)) = (have_own_regions, &part.region) {
+            part.title.push_str(&format!(" {region}"));
+        }
+    }
+    parts
+}
+
 /// Why two runs cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum ComparisonError {
@@ -39,7 +68,7 @@ pub enum ComparisonError {
     Analysis(#[from] AnalysisError),
     /// The notes of a profile cannot be read.
     #[error(transparent)]
-    Notes(#[from] anyhow::Error),
+    Notes(#[from] StoreError),
     /// No rank of the run has a region of this name.
     #[error("no region of {title} is named `{region}`; `nprof regions {slug}` shows all")]
     NoRegion {
@@ -55,6 +84,18 @@ pub enum ComparisonError {
         "{0} has no work: no kernels, transfers or instructions of a device, and no operators of threads"
     )]
     NoWork(String),
+}
+
+impl ComparisonError {
+    /// The refusal of a question, without the place of the store.
+    #[must_use]
+    pub fn refusal(&self) -> Refusal {
+        match self {
+            Self::Analysis(error) => error.refusal(),
+            Self::Notes(_) => Refusal::new(RefusalKind::Damaged, "the notes of a profile cannot be read"),
+            Self::NoRegion { .. } | Self::NoWork(_) => Refusal::new(RefusalKind::NotFound, self.to_string()),
+        }
+    }
 }
 
 /// The difference of two runs by a key.

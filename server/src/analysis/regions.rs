@@ -9,7 +9,7 @@ use nprof_engine::native::AllCores;
 use nprof_engine::wire::notes::NotedRegion;
 
 use super::{AnalysisError, of_segment};
-use crate::store::{Profile, RankFile};
+use crate::store::{Profile, RankFile, StoreError};
 
 /// The regions of one rank.
 #[derive(Debug)]
@@ -93,7 +93,11 @@ pub fn spans_on_rank(
 
 /// The spans of the regions of a name that users gave, on the clock of the segment of a rank.
 /// Regions of other ranks are left out.
-pub fn noted_spans_on_rank(profile: &Profile, file: &RankFile, name: &str) -> anyhow::Result<Vec<Interval>> {
+pub fn noted_spans_on_rank(
+    profile: &Profile,
+    file: &RankFile,
+    name: &str,
+) -> Result<Vec<Interval>, StoreError> {
     let notes = profile.notes()?;
     let is_meant =
         |region: &&NotedRegion| region.name == name && region.rank.is_none_or(|rank| rank == file.rank);

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use nprof_engine::base::{Interval, narrow};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::Edit;
+use nprof_engine::insight::difference::WorkKey;
 use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::wire::ask::{self, RankId};
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
+use nprof_engine::wire::comparison::{ComparedRuns, RunChoice};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::graph_progress::{GraphProgress, GraphStage};
 use nprof_engine::wire::notes::Notes;
@@ -17,10 +19,12 @@ use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use super::{App, OpenRank};
+use crate::analysis::comparison::{RunPart, compare, titled};
 use crate::analysis::graph::{Replayable, metered, too_large};
 use crate::analysis::graph_meter::GraphMeter;
 use crate::analysis::kept_answers::key_of;
 use crate::analysis::{AnalysisError, findings, job_segment, on_all_cores};
+use crate::export::requested_part::rank_of;
 use crate::http::error::ApiError;
 use crate::store::Profile;
 
@@ -117,6 +121,28 @@ impl ask::ProfileStore for App {
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {
         self.graph(name, work.cancel)?.run.what_if(edits, work.cancel)
+    }
+
+    fn comparison(
+        &self,
+        a: &RunChoice,
+        b: &RunChoice,
+        by: WorkKey,
+        work: Work<'_>,
+    ) -> Result<ComparedRuns, Refusal> {
+        let part = |of: &RunChoice| -> Result<RunPart, Refusal> {
+            let profile = self.store().find(&of.profile).map_err(ApiError::from)?;
+            let ranks = match &of.ranks {
+                Some(ranks) => ranks
+                    .iter()
+                    .map(|rank| Ok(rank_of(&profile, *rank)?.clone()))
+                    .collect::<Result<_, ApiError>>()?,
+                None => profile.manifest.ranks.clone(),
+            };
+            Ok(RunPart::new(profile, ranks, of.region.clone()))
+        };
+        let [a, b] = titled([part(a)?, part(b)?]);
+        compare(&a, &b, by, work.cancel).map_err(|error| error.refusal())
     }
 
     fn edit_subjects(

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::StorePlace;
 use super::diff_condition::{DiffCondition, judge};
 use super::progress::analysing;
-use crate::analysis::comparison::{RunPart, compare};
+use crate::analysis::comparison::{RunPart, compare, titled};
 use crate::export::requested_part::Ranks;
 use crate::print;
 use crate::print::answer_keys::version;
@@ -162,14 +162,11 @@ impl DiffArgs {
             part(store.find(a)?, self.ranks.as_ref(), self.region.as_ref())?,
             part(store.find(b)?, b_ranks, b_region)?,
         ];
-        let are_same = parts[0].profile.manifest.id == parts[1].profile.manifest.id
-            && parts[0].region == parts[1].region
-            && self.b_ranks.is_none();
         anyhow::ensure!(
-            self.b.is_some() || !are_same,
+            self.b.is_some() || self.b_ranks.is_some() || self.b_region.is_some(),
             "name a second profile, or another part of this one by --b-ranks or --b-region"
         );
-        Ok(titled(parts, self.b_ranks.is_some()))
+        Ok(titled(parts))
     }
 }
 
@@ -178,20 +175,5 @@ fn part(profile: Profile, ranks: Option<&Ranks>, region: Option<&String>) -> any
         Some(ranks) => ranks.of(&profile)?,
         None => profile.manifest.ranks.clone(),
     };
-    Ok(RunPart { title: profile.manifest.slug().to_owned(), region: region.cloned(), profile, ranks })
-}
-
-/// The runs with titles that say in what they differ.
-fn titled(mut parts: [RunPart; 2], have_own_ranks: bool) -> [RunPart; 2] {
-    let have_own_regions = parts[0].region != parts[1].region;
-    for part in &mut parts {
-        if have_own_ranks {
-            let numbers: Vec<String> = part.ranks.iter().map(|rank| rank.rank.to_string()).collect();
-            part.title.push_str(&format!(" rank {}", numbers.join(", ")));
-        }
-        if let (true, Some(region)) = (have_own_regions, &part.region) {
-            part.title.push_str(&format!(" {region}"));
-        }
-    }
-    parts
+    Ok(RunPart::new(profile, ranks, region.cloned()))
 }

@@ -48,7 +48,12 @@ pub async fn read(
         | Question::EditSubjects(EditSubjectsQuestion { profile, .. }) => {
             app.compare(&RankId { profile: profile.clone(), rank: RankRef::All }).await?;
         }
-        Question::Profiles(_) | Question::Profile(_) | Question::Notes(_) | Question::GraphProgress(_) => {}
+        // Runs are compared on the clocks of their ranks, which need no comparison of ranks.
+        Question::Profiles(_)
+        | Question::Profile(_)
+        | Question::Notes(_)
+        | Question::GraphProgress(_)
+        | Question::Comparison(_) => {}
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(StoreQuestion { app, question, headers, wanted });

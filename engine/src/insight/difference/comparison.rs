@@ -15,7 +15,8 @@ const ORDER_ERROR: f64 = 0.006;
 /// Difference of the total, relative to it, below which runs are the same: clocks, temperature and
 /// placement differ by as much from one run to the next, which no single run shows.
 const LEAST_CHANGE: f64 = 0.005;
-/// Bounds of the total, relative to it, from which on nothing can be told.
+/// Deviation of the lengths of repetitions, relative to their mean, from which on a difference that
+/// is not certain tells nothing.
 const MOST_NOISE: f64 = 0.1;
 /// Difference of the total, relative to it, from which on two single repetitions tell.
 const LEAST_SINGLE_CHANGE: f64 = 0.05;
@@ -53,7 +54,7 @@ impl SpeedVerdict {
 pub enum Doubt {
     /// The runs have little work in common: this part of the one with less.
     OtherWork(f64),
-    /// The total can be off by this part of it.
+    /// The lengths of repetitions deviate by this part of their mean.
     TooNoisy(f64),
     /// There is one repetition of a run, so nothing tells how much it varies.
     OneRepetition,
@@ -194,7 +195,7 @@ impl Comparison {
         if common < LEAST_COMMON {
             comparison.doubts.push(Doubt::OtherWork(common));
         }
-        comparison.judge();
+        comparison.judge(a.lengths().deviation().max(b.lengths().deviation()));
         Some(comparison)
     }
 
@@ -210,7 +211,8 @@ impl Comparison {
         relative(self.total.difference_ps(), self.total.a_ps)
     }
 
-    fn judge(&mut self) {
+    /// Judges a comparison of runs whose repetitions deviate by `noise`.
+    fn judge(&mut self, noise: f64) {
         let (total, relative) = (self.total, self.relative().abs());
         let is_equal = self.rows.iter().all(|row| row.change.difference_ps() == 0);
         let direction = match total.difference_ps() > 0 {
@@ -224,8 +226,7 @@ impl Comparison {
                 if relative < LEAST_SINGLE_CHANGE { SpeedVerdict::Inconclusive } else { direction }
             }
             Some(_) if total.is_certain() && relative > LEAST_CHANGE => direction,
-            Some((low_ps, high_ps)) => {
-                let noise = self::relative(high_ps.saturating_sub(low_ps) / 2, total.a_ps);
+            Some(_) => {
                 if noise > MOST_NOISE && !total.is_certain() {
                     self.doubts.push(Doubt::TooNoisy(noise));
                 }

@@ -43,6 +43,12 @@ impl WorkKey {
             Self::Rank => "rank",
         }
     }
+
+    /// The key of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
 }
 
 /// The row of each node of some work.

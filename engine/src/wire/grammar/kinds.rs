@@ -67,6 +67,39 @@ impl Parameter for Text {
     }
 }
 
+/// A text in the query. `None` if the parameter is not given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextIfAny(pub &'static str);
+
+impl Parameter for TextIfAny {
+    type Value = Option<String>;
+
+    fn describe(&self, doc: &'static str, all: &mut Vec<ParameterDoc>) {
+        let (name, place) = (self.0, ParameterPlace::Query);
+        all.push(ParameterDoc { name, place, is_required: false, doc: doc.into(), form: ValueForm::Text });
+    }
+
+    fn read(&self, given: &GivenAddress<'_>) -> Result<Option<String>, Refusal> {
+        Ok(given.value(ParameterPlace::Query, self.0)?.map(std::borrow::Cow::into_owned))
+    }
+
+    fn write(&self, value: &Option<String>, address: &mut Address) {
+        if let Some(text) = value {
+            address.push(ParameterPlace::Query, self.0, percent_escapes(text));
+        }
+    }
+
+    #[cfg(any(test, feature = "fixture"))]
+    fn example(&self) -> Option<String> {
+        Some("a b".to_owned())
+    }
+
+    #[cfg(test)]
+    fn any(&self) -> BoxedStrategy<Option<String>> {
+        prop::option::of("\\PC{0,12}").boxed()
+    }
+}
+
 /// Types of whole numbers.
 pub(crate) trait Whole:
     FromStr + fmt::Display + fmt::Debug + Copy + Into<i64> + From<u8> + 'static

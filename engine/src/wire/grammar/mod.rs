@@ -15,7 +15,9 @@ pub use self::address::Address;
 pub use self::doc::{ParameterDoc, ParameterPlace, ValueForm};
 pub(crate) use self::given_address::missing;
 pub use self::given_address::{GivenAddress, parts_of};
-pub(crate) use self::kinds::{Number, NumberList, Numbers, Text, Word, Words, meaning_of, name_of, number};
+pub(crate) use self::kinds::{
+    Number, NumberList, Numbers, Text, TextIfAny, Word, Words, meaning_of, name_of, number,
+};
 pub use self::parameter::Parameters;
 pub(crate) use self::parameter::{Parameter, for_field};
 pub(crate) use self::times::{AtTime, Span, SpanIfAny};

@@ -8,6 +8,7 @@
 #[macro_use]
 mod table;
 
+mod comparison;
 mod counter;
 mod critical_path;
 mod detail;
@@ -49,6 +50,7 @@ questions! {
         RunWaits: run_waits::RunWaitsQuestion,
         WhatIf: what_if::WhatIfQuestion,
         EditSubjects: edit_subjects::EditSubjectsQuestion,
+        Comparison: comparison::ComparisonQuestion,
     }
     rank {
         Detail: detail::DetailQuestion,

@@ -1,4 +1,4 @@
-//! The page of a profile: its places (timeline, summary, data), search, and the panels.
+//! The page of a profile: its places (timeline, summary, data, compare), search, and the panels.
 
 pub mod data;
 pub mod panels;
@@ -6,6 +6,8 @@ pub mod ranks;
 
 #[cfg(feature = "browser")]
 mod bar;
+#[cfg(feature = "browser")]
+mod compare;
 #[cfg(feature = "browser")]
 mod culprit;
 #[cfg(feature = "browser")]

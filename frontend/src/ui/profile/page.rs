@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use super::bar::Bar;
+use super::compare::ComparePage;
 use super::culprit::CulpritNotice;
 use super::data::DataPage;
 use super::missing_page::{Failed, failure};
@@ -54,6 +55,7 @@ pub fn ProfilePage(
                         (Some(failure), _) => view! { <Failed opened failure /> }.into_any(),
                         (None, ProfilePlace::Summary) => view! { <SummaryPage opened /> }.into_any(),
                         (None, ProfilePlace::Data) => view! { <DataPage opened /> }.into_any(),
+                        (None, ProfilePlace::Compare) => view! { <ComparePage opened /> }.into_any(),
                         (None, ProfilePlace::Timeline) => {
                             view! {
                                 <div class="timeline-place">
@@ -86,6 +88,7 @@ fn run(act: Act, opened: Opened) -> bool {
         Act::Unpin => opened.act(&Command::Unpin),
         Act::SwitchClock => opened.switch_clock(),
         Act::FindRank => return find_rank(),
+        Act::SwapRuns => return opened.swap_runs(),
         Act::GoTo(place) => opened.act(&Command::GoTo(place)),
         Act::CopyLink => opened.copy_link(),
         _ => return false,
@@ -102,6 +105,7 @@ fn given(opened: Opened) -> Vec<Need> {
     let is_slice = matches!(opened.current.slice.get(), Some(Ok(_)));
     let met = [
         (Need::Profile, true),
+        (Need::Pair, opened.names().at(1).is_some()),
         (Need::Zoom, opened.can_undo()),
         (Need::Slice, is_slice),
         (Need::Selection, is_selected),

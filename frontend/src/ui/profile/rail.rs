@@ -16,6 +16,7 @@ fn glyph(place: ProfilePlace) -> Glyph {
         ProfilePlace::Timeline => Glyph::Timeline,
         ProfilePlace::Summary => Glyph::Summary,
         ProfilePlace::Data => Glyph::Table,
+        ProfilePlace::Compare => Glyph::Compare,
     }
 }
 
@@ -26,6 +27,7 @@ fn has_content(opened: Opened, place: ProfilePlace) -> bool {
         ProfilePlace::Timeline => true,
         ProfilePlace::Summary => rank.entry.events > 0,
         ProfilePlace::Data => !entries(&rank).is_empty(),
+        ProfilePlace::Compare => opened.names().iter().nth(1).is_some(),
     }
 }
 

@@ -83,6 +83,8 @@ pub enum Act {
     FindRank,
     /// Opens a place of the profile.
     GoTo(ProfilePlace),
+    /// Swaps the first two profiles.
+    SwapRuns,
     /// Opens the list of profiles.
     OpenList,
     /// Copies a link to the current view.
@@ -100,6 +102,8 @@ pub enum Act {
 pub enum Need {
     /// A profile is open.
     Profile,
+    /// Two profiles are open.
+    Pair,
     /// The timeline is shown.
     Timeline,
     /// The timeline was zoomed or moved.
@@ -152,6 +156,7 @@ impl Need {
             Self::RankRows => "in the tab Collectives",
             Self::Search => "after a search",
             Self::Warnings => "with warnings",
+            Self::Pair => "with two profiles",
             Self::List => "on a server",
         }
     }

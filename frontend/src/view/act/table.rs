@@ -21,6 +21,7 @@ const TIMELINE: &[Need] = &[Need::Profile, Need::Timeline];
 const SLICE: &[Need] = &[Need::Profile, Need::Timeline, Need::Slice];
 const OPERATION: &[Need] = &[Need::Profile, Need::Timeline, Need::Operation];
 const SEARCH: &[Need] = &[Need::Profile, Need::Search];
+const PAIR: &[Need] = &[Need::Profile, Need::Pair];
 const RANKS: &[Need] = &[Need::Profile, Need::Ranks];
 const RANK_ROWS: &[Need] = &[Need::Profile, Need::Timeline, Need::RankRows];
 
@@ -108,7 +109,7 @@ pub const GROUPS: &[ActGroup] = &[
             row(SwitchDock, "Open or close the details", &[Typed("i")], TIMELINE),
             row(ShowTab(Tab::Details), "Show the details", &[Go("i")], TIMELINE),
             row(ShowTab(Tab::Findings), "Show what is wrong with the run", &[Go("f")], TIMELINE),
-            row(ShowTab(Tab::Path), "Show the critical path of the run", &[Go("c")], TIMELINE),
+            row(ShowTab(Tab::Path), "Show the critical path of the run", &[Go("l")], TIMELINE),
             row(ShowTab(Tab::Waits), "Show who waited for whom", &[Go("a")], TIMELINE),
             row(ShowTab(Tab::Selection), "Show the marked span's totals", &[Go("m")], TIMELINE),
             row(ShowTab(Tab::Hits), "Show the hits", &[Go("h")], TIMELINE),
@@ -171,6 +172,8 @@ pub const GROUPS: &[ActGroup] = &[
             row(GoTo(ProfilePlace::Timeline), "Go to the timeline", &[Go("t")], PROFILE),
             row(GoTo(ProfilePlace::Summary), "Go to the summary", &[Go("s")], PROFILE),
             row(GoTo(ProfilePlace::Data), "Go to the tables", &[Go("d")], PROFILE),
+            row(GoTo(ProfilePlace::Compare), "Go to the comparison", &[Go("c")], PAIR),
+            row(SwapRuns, "Swap the runs that are compared", &[Typed("x")], PAIR),
             row(OpenList, "Go to the list of profiles", &[], &[Need::List]),
             row(OpenPalette, "Find a command", &[Control("k")], &[]),
             row(ShowKeys, "Show these keys", &[Typed("?")], &[]),

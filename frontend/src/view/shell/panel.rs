@@ -67,7 +67,7 @@ pub const PANELS: [PanelRow; 8] = [
         letter: "f",
         side: PanelSide::Drawer,
     },
-    PanelRow { tab: Tab::Path, name: "path", title: "Critical path", letter: "c", side: PanelSide::Drawer },
+    PanelRow { tab: Tab::Path, name: "path", title: "Critical path", letter: "l", side: PanelSide::Drawer },
     PanelRow { tab: Tab::Waits, name: "waits", title: "Waits", letter: "a", side: PanelSide::Drawer },
     PanelRow {
         tab: Tab::Selection,

@@ -10,11 +10,13 @@ pub enum ProfilePlace {
     Summary,
     /// Tables of the rank.
     Data,
+    /// The difference of two runs.
+    Compare,
 }
 
 impl ProfilePlace {
     /// All places, in the order of the rail.
-    pub const ALL: [Self; 3] = [Self::Timeline, Self::Summary, Self::Data];
+    pub const ALL: [Self; 4] = [Self::Timeline, Self::Summary, Self::Data, Self::Compare];
 
     /// Name for people.
     #[must_use]
@@ -23,6 +25,7 @@ impl ProfilePlace {
             Self::Timeline => "Timeline",
             Self::Summary => "Summary",
             Self::Data => "Data",
+            Self::Compare => "Compare",
         }
     }
 
@@ -33,6 +36,7 @@ impl ProfilePlace {
             Self::Timeline => "timeline",
             Self::Summary => "summary",
             Self::Data => "data",
+            Self::Compare => "compare",
         }
     }
 
@@ -50,6 +54,7 @@ impl ProfilePlace {
             Self::Timeline => "",
             Self::Summary => "/summary",
             Self::Data => "/data",
+            Self::Compare => "/compare",
         }
     }
 
@@ -71,6 +76,7 @@ impl ProfilePlace {
             Self::Timeline => "t",
             Self::Summary => "s",
             Self::Data => "d",
+            Self::Compare => "c",
         }
     }
 }

@@ -7,6 +7,7 @@ use nprof_engine::query::Syntax;
 use nprof_engine::wire::rank_ref::RankRef;
 
 use super::View;
+use super::compare::CompareChange;
 use super::data::DataChange;
 use super::orders::PanelTable;
 use super::plots::PlotsChange;
@@ -172,6 +173,8 @@ pub enum Command {
     },
     /// Changes the plots.
     Plots(PlotsChange),
+    /// Changes the comparison of two runs.
+    Compare(CompareChange),
 }
 
 /// Effect of a command on the browser's history.
@@ -214,6 +217,7 @@ impl Command {
             | Self::SetRankHeight(_)
             | Self::SortTable { .. }
             | Self::Plots(_)
+            | Self::Compare(_)
             | Self::ScrollTo(..) => History::Replace,
             Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
             Self::Data(_) => History::Replace,
@@ -260,6 +264,7 @@ impl View {
                 self.orders = std::mem::take(&mut self.orders).with(table, sorting.clone());
             }
             Command::Plots(ref change) => self.plots.apply(change),
+            Command::Compare(ref change) => self.compare.apply(change),
             Command::Data(ref change) => self.data = std::mem::take(&mut self.data).changed(change),
             Command::SetTimebase { base, from, to } => {
                 self.timebase = base;

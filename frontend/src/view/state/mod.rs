@@ -2,6 +2,7 @@
 //! reducer of its own. Parts that many commands change get all of them and ignore the others'.
 
 pub mod command;
+pub mod compare;
 pub mod data;
 pub mod orders;
 pub mod panels;
@@ -17,6 +18,7 @@ pub mod url_error;
 
 use nprof_engine::base::Interval;
 
+use self::compare::CompareState;
 use self::data::DataView;
 use self::orders::Orders;
 use self::panels::PanelsState;
@@ -57,6 +59,8 @@ pub struct View {
     pub orders: Orders,
     /// The plots.
     pub plots: PlotsState,
+    /// The comparison of two runs.
+    pub compare: CompareState,
     /// Track numbers of an old link, until the tracks are known.
     pub numbered: Option<Numbered>,
     /// Content id of the segment that the row of the selected slice and the track numbers refer to.

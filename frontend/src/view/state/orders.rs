@@ -28,12 +28,21 @@ pub enum PanelTable {
     Path,
     /// Sums of waits.
     Waits,
+    /// Differences of two runs.
+    Differences,
 }
 
 impl PanelTable {
     /// All tables.
-    pub const ALL: [Self; 6] =
-        [Self::Names, Self::Tracks, Self::Arrivals, Self::Warnings, Self::Path, Self::Waits];
+    pub const ALL: [Self; 7] = [
+        Self::Names,
+        Self::Tracks,
+        Self::Arrivals,
+        Self::Warnings,
+        Self::Path,
+        Self::Waits,
+        Self::Differences,
+    ];
 
     /// The order as long as the user chooses none. `None` is the order in which the rows came.
     #[must_use]
@@ -42,7 +51,7 @@ impl PanelTable {
         match self {
             Self::Names => largest(SELF),
             Self::Arrivals => largest(ARRIVAL),
-            Self::Tracks | Self::Warnings | Self::Path | Self::Waits => None,
+            Self::Tracks | Self::Warnings | Self::Path | Self::Waits | Self::Differences => None,
         }
     }
 
@@ -55,6 +64,7 @@ impl PanelTable {
             Self::Warnings => "sort_warnings",
             Self::Path => "sort_path",
             Self::Waits => "sort_waits",
+            Self::Differences => "sort_differences",
         }
     }
 }

@@ -140,7 +140,7 @@ impl fmt::Display for ViewParameters<'_> {
         if view.search.syntax != Syntax::default() {
             write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
-        write!(f, "{}{}{}", view.panels, view.orders, view.plots)?;
+        write!(f, "{}{}{}{}", view.panels, view.orders, view.plots, view.compare)?;
         if let Some(of) = &view.of {
             write!(f, "&of={of}")?;
         }
@@ -292,6 +292,7 @@ impl View {
                 let _is_known = self.panels.read(name, value)?
                     || self.orders.read(name, value)?
                     || self.plots.read(name, value)?
+                    || self.compare.read(name, value)?
                     || self.data.read(name, value)?;
             }
         }

@@ -7,6 +7,7 @@ use crate::view::rows::pins::Pins;
 use crate::view::rows::track_path::Paths;
 use crate::view::shell::panel::{PANELS, PanelSide};
 use crate::view::source_id::SourceId;
+use crate::view::state::compare::CompareState;
 use crate::view::state::orders::{Orders, PanelTable};
 use crate::view::state::panels::{PanelState, PanelsState};
 use crate::view::state::plots::{PlotsState, WaitLine};
@@ -16,6 +17,7 @@ use crate::view::state::selection::SelectionState;
 use crate::view::state::tracks::TracksState;
 use crate::view::table::Sorting;
 use crate::view::{DataView, Reading};
+use nprof_engine::insight::difference::WorkKey;
 use nprof_engine::wire::rank_ref::RankRef;
 use proptest::option;
 use proptest::prelude::*;
@@ -111,6 +113,11 @@ fn plots() -> impl Strategy<Value = PlotsState> {
         .prop_map(|(time, hidden_kinds, hidden_lines)| PlotsState { time, hidden_kinds, hidden_lines })
 }
 
+fn compare() -> impl Strategy<Value = CompareState> {
+    (proptest::sample::select(&WorkKey::ALL[..]), option::of("\\PC{1,8}"))
+        .prop_map(|(by, region)| CompareState { by, region })
+}
+
 fn numbered() -> impl Strategy<Value = Numbered> {
     let toggled = proptest::collection::btree_set(any::<u32>(), 1..4);
     (toggled, option::of(any::<(u32, i64)>()), option::of(any::<u32>()))
@@ -123,7 +130,7 @@ proptest! {
         names in proptest::collection::vec("\\PC{1,12}", 2..4), tracks in tracks(), selection in selection(),
         window in option::of(intervals()), numbered in option::of(numbered()),
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
-        panels in panels(), (orders, plots) in (orders(), plots()),
+        panels in panels(), (orders, plots, compare) in (orders(), plots(), compare()),
         of in option::of("[0-9a-f]{1,20}"),
         timebase in prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)],
         place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
@@ -131,7 +138,7 @@ proptest! {
         let search = SearchState { query, syntax };
         let data = DataView { filter, ..DataView::default() };
         let profiles = ProfileNames::of(names).unwrap();
-        let view = View { profiles, place, data, window, timebase, tracks, selection, search, panels, orders, plots, numbered, of, is_bare: false };
+        let view = View { profiles, place, data, window, timebase, tracks, selection, search, panels, orders, plots, compare, numbered, of, is_bare: false };
         prop_assert_eq!(view.to_string().parse(), Ok(view));
     }
 

@@ -1,5 +1,6 @@
 //! The open profiles: the state that all parts of its page read, and the only way to change it.
 
+mod comparison;
 mod finding;
 mod link;
 mod profile_source;

@@ -1,0 +1,44 @@
+//! The difference of two runs.
+
+use leptos::prelude::*;
+use nprof_engine::wire::comparison::ComparedRuns;
+use nprof_engine::wire::questions::ComparisonQuestion;
+use web_sys::AbortSignal;
+
+use super::Opened;
+use crate::fetch::FetchError;
+use crate::view::View;
+use crate::view::state::profile_names::ProfileNames;
+use crate::view::url::page::PagePlace;
+
+impl Opened {
+    /// The view of the first two profiles in the other order. `None` if there is one.
+    #[must_use]
+    pub fn swapped(self) -> Option<View> {
+        let view = self.session.view.get();
+        let mut names: Vec<String> = view.profiles.iter().map(str::to_owned).collect();
+        if names.len() < 2 {
+            return None;
+        }
+        names.swap(0, 1);
+        // Ranks, rows and times of one profile mean others in the other one.
+        Some(View { place: view.place, compare: view.compare, ..View::of_profiles(ProfileNames::of(names)?) })
+    }
+
+    /// Shows the first two profiles in the other order. Returns false if there is one.
+    pub fn swap_runs(self) -> bool {
+        let swapped = untrack(|| self.swapped());
+        let is_there = swapped.is_some();
+        swapped.into_iter().for_each(|view| self.session.address.open(PagePlace::Profile(view)));
+        is_there
+    }
+
+    /// The difference of two runs.
+    pub async fn comparison(
+        self,
+        question: ComparisonQuestion,
+        cancel: AbortSignal,
+    ) -> Result<ComparedRuns, FetchError> {
+        self.of.source.ask_until(question, Some(&cancel)).await
+    }
+}

@@ -1,0 +1,69 @@
+//! Choices of the comparison of two runs, with the writing and parsing of their parameters in the
+//! address.
+
+use std::fmt;
+
+use nprof_engine::insight::difference::WorkKey;
+use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
+
+use super::url_error::UrlError;
+
+/// Choices of the Compare place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CompareState {
+    /// What a row is about.
+    pub by: WorkKey,
+    /// The region of both runs that is compared; `None` for all of them.
+    pub region: Option<String>,
+}
+
+/// A change of the comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompareChange {
+    /// Rows are about something else.
+    By(WorkKey),
+    /// Another region is compared; `None` for all of the runs.
+    Region(Option<String>),
+}
+
+const BY: &str = "by";
+const REGION: &str = "region";
+
+impl CompareState {
+    pub(in crate::view) fn apply(&mut self, change: &CompareChange) {
+        match change {
+            CompareChange::By(by) => self.by = *by,
+            CompareChange::Region(region) => self.region.clone_from(region),
+        }
+    }
+
+    /// Takes over a parameter of an address. Returns false if it is not one of the comparison.
+    pub(in crate::view) fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
+        match name {
+            BY => {
+                let error =
+                    UrlError::Parameter { name: BY, expected: "name, layer, hlo, operator, line or rank" };
+                self.by = WorkKey::from_name(value).ok_or(error)?;
+            }
+            REGION => {
+                let error = UrlError::Parameter { name: REGION, expected: "a text with %20 for a space" };
+                self.region = Some(parameter_decoded(value).ok_or(error)?).filter(|name| !name.is_empty());
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// The parameters, each after `&`. Default values are left out.
+impl fmt::Display for CompareState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.by != WorkKey::default() {
+            write!(f, "&{BY}={}", self.by.name())?;
+        }
+        match &self.region {
+            Some(region) => write!(f, "&{REGION}={}", percent_encoded(region)),
+            None => Ok(()),
+        }
+    }
+}
