@@ -6,7 +6,7 @@ use nprof_engine::insight::difference::{
     Comparison, RankSample, Repetition, RunSample, WorkKey, WorkKeys, repetitions,
 };
 use nprof_engine::insight::region::RankRegions;
-use nprof_engine::makers::{marks, work};
+use nprof_engine::makers::{host_work, marks, work};
 use nprof_engine::model::{RankWork, WarningKind};
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide};
@@ -80,9 +80,7 @@ pub enum ComparisonError {
         slug: String,
     },
     /// The run has no work to compare.
-    #[error(
-        "{0} has no work: no kernels, transfers or instructions of a device, and no operators of threads"
-    )]
+    #[error("{0} has no work: no kernels, transfers or instructions of a device, and no slices of threads")]
     NoWork(String),
 }
 
@@ -162,7 +160,10 @@ fn sample_rank(
         None => Vec::new(),
     };
     let sampled = of_segment(&of.profile, file, |segment| {
-        let work = work(segment, cancel)?;
+        let mut work = work(segment, cancel)?;
+        if !work.has_device() {
+            work = host_work(segment, &[], cancel)?;
+        }
         let regions = RankRegions::of(&work, &marks(segment, cancel)?, cancel)?;
         let chosen = match &of.region {
             None => repetitions(&regions),

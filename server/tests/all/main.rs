@@ -27,6 +27,7 @@ mod connections;
 mod csv;
 mod damage;
 mod device_waits;
+mod differences;
 mod downloads;
 mod energy;
 mod explanations;

@@ -166,6 +166,7 @@ async fn known(stage: &Stage) -> BTreeMap<&'static str, String> {
         ("table", "slice"),
         ("q", "e"),
         ("edits", ""),
+        ("with", "small"),
         ("direction", "next"),
     ];
     let numbers =
