@@ -9,15 +9,15 @@ use rustc_hash::FxHashMap;
 /// Chance that the total of two runs of one program is called different.
 const TOTAL_ERROR: f64 = 0.006;
 /// Chance that any row of two runs of one program is.
-const ROWS_ERROR: f64 = 0.003;
+const ROWS_ERROR: f64 = 0.008;
 /// Chance that a row of two runs of one program is put before larger ones.
 const ORDER_ERROR: f64 = 0.006;
 /// Difference of the total, relative to it, below which runs are the same: clocks, temperature and
 /// placement differ by as much from one run to the next, which no single run shows.
 const LEAST_CHANGE: f64 = 0.005;
-/// Deviation of the lengths of repetitions, relative to their mean, from which on a difference that
-/// is not certain tells nothing.
-const MOST_NOISE: f64 = 0.1;
+/// Difference of the total, relative to it, that is too large to be called none although it can be
+/// chance.
+const MOST_CHANCE: f64 = 0.1;
 /// Difference of the total, relative to it, from which on two single repetitions tell.
 const LEAST_SINGLE_CHANGE: f64 = 0.05;
 /// Part of the work of each run that has to be in the other one, too.
@@ -54,7 +54,7 @@ impl SpeedVerdict {
 pub enum Doubt {
     /// The runs have little work in common: this part of the one with less.
     OtherWork(f64),
-    /// The lengths of repetitions deviate by this part of their mean.
+    /// A difference of the total of this part of it can be chance.
     TooNoisy(f64),
     /// There is one repetition of a run, so nothing tells how much it varies.
     OneRepetition,
@@ -195,7 +195,7 @@ impl Comparison {
         if common < LEAST_COMMON {
             comparison.doubts.push(Doubt::OtherWork(common));
         }
-        comparison.judge(a.lengths().deviation().max(b.lengths().deviation()));
+        comparison.judge();
         Some(comparison)
     }
 
@@ -211,8 +211,7 @@ impl Comparison {
         relative(self.total.difference_ps(), self.total.a_ps)
     }
 
-    /// Judges a comparison of runs whose repetitions deviate by `noise`.
-    fn judge(&mut self, noise: f64) {
+    fn judge(&mut self) {
         let (total, relative) = (self.total, self.relative().abs());
         let is_equal = self.rows.iter().all(|row| row.change.difference_ps() == 0);
         let direction = match total.difference_ps() > 0 {
@@ -227,8 +226,8 @@ impl Comparison {
             }
             Some(_) if total.is_certain() && relative > LEAST_CHANGE => direction,
             Some(_) => {
-                if noise > MOST_NOISE && !total.is_certain() {
-                    self.doubts.push(Doubt::TooNoisy(noise));
+                if relative > MOST_CHANCE && !total.is_certain() {
+                    self.doubts.push(Doubt::TooNoisy(relative));
                 }
                 SpeedVerdict::Same
             }

@@ -56,15 +56,6 @@ impl Samples {
         self.means().iter().sum::<f64>() / self.len().max(1) as f64
     }
 
-    /// The deviation of the mean of a repetition, relative to the mean of all. 0 of a single one.
-    pub(super) fn deviation(&self) -> f64 {
-        let mean = self.mean();
-        match self.spreads(true) {
-            Some(of) if mean != 0.0 => of.between.variance.sqrt() / mean.abs(),
-            _ => 0.0,
-        }
-    }
-
     /// The mean over ranks of each repetition.
     pub(super) fn means(&self) -> Vec<f64> {
         self.0.iter().map(Repeat::mean).collect()

@@ -48,7 +48,7 @@ pub fn doubt(of: &Doubt) -> String {
             format!("the runs do other work: only {} of it is in both", percent(*common))
         }
         Doubt::TooNoisy(noise) => {
-            format!("the repetitions vary too much: their lengths deviate by {}", percent(*noise))
+            format!("the repetitions vary so much that a difference of {} can be chance", percent(*noise))
         }
         Doubt::OneRepetition => {
             "one repetition of a run does not tell how much it varies: differences have no bounds".to_owned()
