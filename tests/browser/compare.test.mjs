@@ -146,3 +146,41 @@ test("a profile that is missing is named", SERVED, async (t) => {
   await page.goto(`${url}/compare/before`);
   await page.getByText("a comparison names 2 to 8 profiles").waitFor();
 });
+
+test("the place Compare says what differs, as the API does", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  const found = await ask(url, "profiles/before/comparison?with=after");
+  await page.goto(`${url}/compare/before/after`);
+  await page.getByRole("link", { name: "Compare", exact: true }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("c");
+  const place = page.getByRole("main", { name: "Compare" });
+  await place.getByRole("heading", { name: found.answer }).waitFor();
+  for (const doubt of found.doubts) await place.getByText(doubt).waitFor();
+  const first = place.getByRole("grid").getByRole("row").nth(1);
+  await eventually(async () => assert.ok((await first.textContent()).includes(found.rows[0].name)));
+  const overflow = await page.evaluate(() => document.documentElement.scrollHeight - innerHeight);
+  assert.ok(overflow <= 0, "the page scrolls");
+
+  await place.getByRole("combobox", { name: "What a row is about" }).selectOption("layer");
+  const byLayer = await ask(url, "profiles/before/comparison?with=after&by=layer");
+  await eventually(async () => assert.ok((await first.textContent()).includes(byLayer.rows[0].name)));
+  await reload(page);
+  await eventually(async () => assert.ok((await first.textContent()).includes(byLayer.rows[0].name)));
+
+  await page.keyboard.press("x");
+  const swapped = await ask(url, "profiles/after/comparison?with=before&by=layer");
+  await place.getByRole("heading", { name: swapped.answer }).waitFor();
+  await page.goBack();
+  await place.getByRole("heading", { name: byLayer.answer }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("a single profile says how to compare it", SERVED, async (t) => {
+  const url = await serveBoth(t);
+  const { page, problems } = await openPage(t, {});
+  await page.goto(`${url}/profile/before/compare`);
+  await page.getByText("One profile is open.").waitFor();
+  assert.deepEqual(problems, []);
+});

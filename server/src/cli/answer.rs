@@ -4,6 +4,7 @@
 use nprof_engine::insight::finding::sentence::NO_WORK;
 
 use crate::analysis::graph::Replayable;
+use crate::print::condition_report::ReportForm;
 
 /// The limit of a list unless told otherwise.
 pub(super) const USUAL_LIMIT: &str = "200";
@@ -15,6 +16,33 @@ pub(super) enum AnswerFormat {
     Text,
     /// One document.
     Json,
+}
+
+/// The form of an answer whose conditions CI systems read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum CheckedFormat {
+    /// Sentences
+    Text,
+    /// One document
+    Json,
+    /// Annotations of GitHub about the conditions
+    Github,
+    /// JUnit's XML, a test for each condition
+    Junit,
+    /// SARIF, a result for each condition that is not kept
+    Sarif,
+}
+
+impl CheckedFormat {
+    /// The form of a report about the conditions, if that is wanted.
+    pub(super) fn report(self) -> Option<ReportForm> {
+        match self {
+            Self::Text | Self::Json => None,
+            Self::Github => Some(ReportForm::Github),
+            Self::Junit => Some(ReportForm::Junit),
+            Self::Sarif => Some(ReportForm::Sarif),
+        }
+    }
 }
 
 /// The profile, if it has work that can be replayed.

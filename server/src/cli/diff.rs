@@ -7,13 +7,15 @@ use nprof_engine::insight::difference::WorkKey;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::diff_condition::{DiffCondition, judge};
+use super::diff_condition::{DiffCondition, checked};
+use super::failed_condition::conclude;
 use super::progress::analysing;
 use crate::analysis::comparison::{RunPart, compare, titled};
 use crate::export::requested_part::Ranks;
 use crate::print;
 use crate::print::answer_keys::version;
 use crate::print::comparison;
+use crate::print::condition_report::{ConditionReport, ReportForm};
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, Store};
 
@@ -89,6 +91,12 @@ enum DiffFormat {
     Csv,
     /// A table for a pull request
     Markdown,
+    /// Annotations of GitHub about the conditions
+    Github,
+    /// JUnit's XML, a test for each condition
+    Junit,
+    /// SARIF, a result for each condition that is not kept
+    Sarif,
 }
 
 /// What a row is about.
@@ -127,7 +135,9 @@ impl DiffArgs {
         let store = place.read()?;
         let [a, b] = self.parts(&store)?;
         let mut found = analysing(|cancel| compare(&a, &b, self.by.key(), cancel))?;
+        let checked = checked(&self.fail_on, &found, self.even_if_noise);
         found.merge_beyond(self.most_rows());
+        let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked: &checked };
         match self.output_format {
             DiffFormat::Text => print::lines(comparison::lines(&found), out)?,
             DiffFormat::Json => {
@@ -141,15 +151,18 @@ impl DiffArgs {
             }
             DiffFormat::Csv => comparison::csv(&found, out)?,
             DiffFormat::Markdown => print::lines(comparison::markdown(&found), out)?,
+            DiffFormat::Github => report.write(ReportForm::Github, out)?,
+            DiffFormat::Junit => report.write(ReportForm::Junit, out)?,
+            DiffFormat::Sarif => report.write(ReportForm::Sarif, out)?,
         }
-        judge(&self.fail_on, &found, self.even_if_noise, out)
+        conclude(&checked, out)
     }
 
     fn most_rows(&self) -> usize {
         match (self.limit, self.output_format) {
             (Some(limit), _) => limit.most(),
-            (None, DiffFormat::Text | DiffFormat::Markdown) => USUAL_ROWS,
             (None, DiffFormat::Json | DiffFormat::Csv) => usize::MAX,
+            (None, _) => USUAL_ROWS,
         }
     }
 

@@ -1,13 +1,12 @@
 //! Conditions of `nprof diff --fail-on`, such as `total_time > +2%`.
 
-use std::io::Write;
 use std::str::FromStr;
 
 use nprof_engine::insight::difference::sentence::signed_time;
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedRuns, EntryKind, VerdictWord};
 
-use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
+use crate::print::condition_report::{CheckedCondition, ConditionState};
 
 /// What must not change by more than a limit.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,38 +112,37 @@ struct NamedChange<'r> {
     is_certain: bool,
 }
 
-/// Checks the conditions after the output is complete. A difference that can be chance breaks none.
-/// A comparison that tells nothing keeps none.
-pub(super) fn judge(
+/// Checks the conditions. A difference that can be chance breaks none. A comparison that tells
+/// nothing keeps none.
+pub(super) fn checked(
     conditions: &[DiffCondition],
     of: &ComparedRuns,
     even_if_noise: bool,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    if conditions.is_empty() {
-        return Ok(());
-    }
-    let mut broken = Vec::new();
-    for condition in conditions {
+) -> Vec<CheckedCondition> {
+    let checked = |condition: &DiffCondition| {
+        let mut reasons = Vec::new();
         for NamedChange { name, a_ps, b_ps, is_certain } in condition.changes(of) {
             let difference_ps = b_ps.saturating_sub(a_ps);
             if condition.state(a_ps, difference_ps, is_certain, even_if_noise) == LimitState::Broken {
-                let part = if a_ps == 0 { f64::INFINITY } else { difference_ps as f64 / a_ps as f64 };
+                let part = match a_ps {
+                    0 => String::new(),
+                    a_ps => format!(" ({:+.1} %)", difference_ps as f64 / a_ps as f64 * 100.0),
+                };
                 let change = signed_time(difference_ps);
-                broken.push(format!(
-                    "{}: {name} changed by {change} ({:+.1} %)",
-                    condition.text,
-                    part * 100.0
-                ));
+                reasons.push(format!("{}: {name} changed by {change}{part}", condition.text));
             }
         }
-    }
-    out.flush()?;
-    match (broken.is_empty(), of.verdict) {
-        (false, _) => Err(Failing(broken.join("; ")).into()),
-        (true, VerdictWord::Inconclusive) => Err(Undecided(of.answer.clone()).into()),
-        (true, _) => Ok(()),
-    }
+        let state = match (reasons.is_empty(), of.verdict) {
+            (false, _) => ConditionState::Broken,
+            (true, VerdictWord::Inconclusive) => {
+                reasons = [&of.answer].into_iter().chain(&of.doubts).cloned().collect();
+                ConditionState::Undecided
+            }
+            (true, _) => ConditionState::Kept,
+        };
+        CheckedCondition { condition: condition.text.clone(), state, reasons }
+    };
+    conditions.iter().map(checked).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use clap::Args;
 use nprof_engine::analysis::Analysed;
 
 use crate::analysis::condition::Condition;
+use crate::print::condition_report::{CheckedCondition, ConditionState};
 
 /// Exit code: the command worked, and what it found breaks a limit of the user.
 pub(super) const EXIT_CODE: u8 = 3;
@@ -23,6 +24,26 @@ pub(super) const UNDECIDED_EXIT_CODE: u8 = 4;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Undecided(pub(super) String);
+
+/// Ends a command after its output is complete: with a failure if a condition holds, else if nobody
+/// can tell.
+pub(super) fn conclude(checked: &[CheckedCondition], out: &mut dyn Write) -> anyhow::Result<()> {
+    let reasons = |state: ConditionState| -> Vec<&str> {
+        let of_state = checked.iter().filter(|one| one.state == state);
+        let mut reasons: Vec<&str> = of_state.flat_map(|one| &one.reasons).map(String::as_str).collect();
+        reasons.dedup();
+        reasons
+    };
+    let (broken, undecided) = (reasons(ConditionState::Broken), reasons(ConditionState::Undecided));
+    if broken.is_empty() && undecided.is_empty() {
+        return Ok(());
+    }
+    out.flush()?;
+    match broken.is_empty() {
+        false => Err(Failing(broken.join("; ")).into()),
+        true => Err(Undecided(undecided.join("; ")).into()),
+    }
+}
 
 /// Conditions that make the command fail.
 #[derive(Debug, Args)]

@@ -1,21 +1,22 @@
 //! Conditions of `nprof findings --fail-on`, such as `late-rank > 2%`.
 
-use std::io::Write;
 use std::str::FromStr;
 
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::finding::{Finding, Judgement, RULES, RuleName, RuleVerdict, sentence};
 
-use super::failed_condition::{Failing, Undecided};
 use super::limit::CostLimit;
+use crate::print::condition_report::{CheckedCondition, ConditionState};
 
 /// A rule, or all rules, with the cost from which on the command fails.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct FindingCondition {
     /// `None` for any rule.
     rule: Option<RuleName>,
     /// `None` if anything that is found fails.
     limit: Option<CostLimit>,
+    /// The words of the user.
+    text: String,
 }
 
 impl FromStr for FindingCondition {
@@ -27,12 +28,12 @@ impl FromStr for FindingCondition {
             None => (text.trim(), None),
         };
         if name == "any" {
-            return Ok(Self { rule: None, limit });
+            return Ok(Self { rule: None, limit, text: text.trim().to_owned() });
         }
         let known = RULES.iter().find(|rule| rule.id == name);
         let names: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
         let wrong = || format!("\"{name}\" is no rule; write any, {}", names.join(", "));
-        Ok(Self { rule: Some(known.ok_or_else(wrong)?.name), limit })
+        Ok(Self { rule: Some(known.ok_or_else(wrong)?.name), limit, text: text.trim().to_owned() })
     }
 }
 
@@ -64,15 +65,14 @@ enum LimitExcess {
     None,
 }
 
-/// Checks the conditions after the output is complete. A rule that cannot tell does not pass.
-pub(super) fn judge(
+/// Checks the conditions. A rule that cannot tell keeps none.
+pub(super) fn checked(
     conditions: &[FindingCondition],
     of: &[RuleVerdict],
     length_ps: i64,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    let (mut broken, mut undecided) = (Vec::new(), Vec::new());
-    for condition in conditions {
+) -> Vec<CheckedCondition> {
+    let checked = |condition: &FindingCondition| {
+        let (mut broken, mut undecided) = (Vec::new(), Vec::new());
         for one in of.iter().filter(|one| condition.is_about(one)) {
             let id = one.rule.rule().id;
             match &one.verdict {
@@ -91,16 +91,14 @@ pub(super) fn judge(
                 Judgement::Nothing => {}
             }
         }
-    }
-    if broken.is_empty() && undecided.is_empty() {
-        return Ok(());
-    }
-    out.flush()?;
-    undecided.dedup();
-    match broken.is_empty() {
-        false => Err(Failing(broken.join("; ")).into()),
-        true => Err(Undecided(undecided.join("; ")).into()),
-    }
+        let (state, reasons) = match (broken.is_empty(), undecided.is_empty()) {
+            (false, _) => (ConditionState::Broken, broken),
+            (true, false) => (ConditionState::Undecided, undecided),
+            (true, true) => (ConditionState::Kept, Vec::new()),
+        };
+        CheckedCondition { condition: condition.text.clone(), state, reasons }
+    };
+    conditions.iter().map(checked).collect()
 }
 
 fn described(id: &str, found: &Finding) -> String {

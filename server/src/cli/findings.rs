@@ -10,8 +10,9 @@ use nprof_engine::wire::findings::Findings;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, USUAL_LIMIT};
-use super::finding_condition::{FindingCondition, judge};
+use super::answer::{CheckedFormat, USUAL_LIMIT};
+use super::failed_condition::conclude;
+use super::finding_condition::{FindingCondition, checked};
 use super::progress::analysing;
 use crate::analysis::AnalysisError;
 use crate::analysis::findings::JudgedRun;
@@ -19,6 +20,7 @@ use crate::analysis::graph::replayable;
 use crate::analysis::regions::spans_on_job;
 use crate::print;
 use crate::print::answer_keys::head;
+use crate::print::condition_report::ConditionReport;
 use crate::print::finding::lines;
 use crate::print::row_limit::RowLimit;
 use crate::store::Profile;
@@ -51,9 +53,9 @@ pub(super) struct FindingsArgs {
     /// 2%`, `slow-link > 5 ms` or `any > 10%`; with 4 if it cannot tell; can be repeated
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<FindingCondition>,
-    /// As text or JSON
+    /// In which form
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
-    output_format: AnswerFormat,
+    output_format: CheckedFormat,
 }
 
 fn rule_names() -> clap::builder::PossibleValuesParser {
@@ -78,14 +80,20 @@ impl FindingsArgs {
             wanted.iter_mut().for_each(|one| keep_within(one, &spans));
         }
         let found = Findings::of(&wanted, run.length_ps, &run.coverage);
-        match self.output_format {
-            AnswerFormat::Json => print::json::document(&document(&profile, found, self.limit), out)?,
-            AnswerFormat::Text => {
+        let checked = checked(&self.fail_on, &run.verdicts, run.length_ps);
+        let answer = found.answer.clone();
+        let report = ConditionReport { command: "nprof findings", answer: &answer, checked: &checked };
+        match (self.output_format.report(), self.output_format) {
+            (Some(form), _) => report.write(form, out)?,
+            (None, CheckedFormat::Json) => {
+                print::json::document(&document(&profile, found, self.limit), out)?
+            }
+            (None, _) => {
                 let first_ps = profile.manifest.start_on(|file| analysed.clock_of(file.rank)).0;
                 print::lines(lines(&found, self.limit, first_ps), out)?;
             }
         }
-        judge(&self.fail_on, &run.verdicts, run.length_ps, out)
+        conclude(&checked, out)
     }
 }
 

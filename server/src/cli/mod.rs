@@ -30,6 +30,7 @@ mod limit;
 mod list;
 mod lost_input;
 mod man;
+mod metric_condition;
 mod metrics;
 mod overview;
 mod part;

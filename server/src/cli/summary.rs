@@ -11,7 +11,9 @@ use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
-use super::answer::{AnswerFormat, with_work};
+use super::answer::{CheckedFormat, with_work};
+use super::failed_condition::conclude;
+use super::metric_condition::MetricCondition;
 use super::overview::{RunOverview, without_work};
 use super::write::{STANDARD_OUTPUT, stored, write_answer};
 use crate::analysis::findings::facts_of;
@@ -22,6 +24,7 @@ use crate::export::requested_part::Ranks;
 use crate::export::summary::{by_rank_as, metrics, summaries, summary_within};
 use crate::print;
 use crate::print::answer_keys::head;
+use crate::print::condition_report::{CheckedCondition, ConditionReport};
 use crate::print::{metric, metric_table};
 use crate::store::{Profile, RankFile};
 use crate::terminal::visible;
@@ -35,6 +38,7 @@ Examples:
   nprof summary run-7 --region 'step 3'      those of a region that `nprof regions` names
   nprof summary run-7 --all --long-launch 20us
                                              with another limit for long launches
+  nprof summary run-7 --fail-on 'mfu < 30%'  exit with 3 if a rank is below
   nprof summary run-7 --ranks 0 --output-format json
                                              their exact values";
 
@@ -57,9 +61,14 @@ pub(super) struct SummaryArgs {
     region: Option<String>,
     #[command(flatten)]
     limits: LimitArgs,
-    /// As text or JSON
+    /// Exit with 3 if a metric of any rank is above or below a limit, such as `mfu < 30%`,
+    /// `idle_time > 5 ms` or `short_kernel_count > 1000`; with 4 if the metric is not known; can be
+    /// repeated
+    #[arg(long, value_name = "CONDITION")]
+    fail_on: Vec<MetricCondition>,
+    /// In which form
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
-    output_format: AnswerFormat,
+    output_format: CheckedFormat,
     /// The file to write, `-` for standard output [default: -]
     #[arg(short = 'o', long, value_name = "FILE")]
     output_file: Option<PathBuf>,
@@ -103,21 +112,35 @@ impl SummaryArgs {
             None => profile.manifest.ranks.clone(),
         };
         let path = self.output_file.as_deref().unwrap_or(STANDARD_OUTPUT.as_ref());
+        let mut checked = Vec::new();
         write_answer(&store, &profile, path, out, |cancel| {
             let mut text = Vec::new();
-            let wants_all = self.all || self.ranks.is_some() || self.region.is_some();
-            match self.output_format {
-                AnswerFormat::Json => {
-                    let found = self.summaries(&profile, &ranks, cancel)?;
-                    print::json::document(&self.document(&profile, &found), &mut text)?;
+            let wants_screen = !self.all && self.ranks.is_none() && self.region.is_none();
+            let found = || self.summaries(&profile, &ranks, cancel);
+            if !self.fail_on.is_empty() {
+                checked = self.checked(&found()?);
+            }
+            match (self.output_format.report(), self.output_format) {
+                (Some(form), _) => {
+                    let answer = format!("metrics of {}", profile.manifest.slug());
+                    let report =
+                        ConditionReport { command: "nprof summary", answer: &answer, checked: &checked };
+                    report.write(form, &mut text)?;
                 }
-                AnswerFormat::Text if wants_all => {
-                    print::lines(all_metrics(&self.summaries(&profile, &ranks, cancel)?), &mut text)?;
+                (None, CheckedFormat::Json) => {
+                    print::json::document(&self.document(&profile, &found()?), &mut text)?;
                 }
-                AnswerFormat::Text => print::lines(screen(&profile, cancel)?, &mut text)?,
+                (None, _) if wants_screen => print::lines(screen(&profile, cancel)?, &mut text)?,
+                (None, _) => print::lines(all_metrics(&found()?), &mut text)?,
             }
             Ok(text)
-        })
+        })?;
+        conclude(&checked, out)
+    }
+
+    fn checked(&self, found: &[(&RankFile, Summary)]) -> Vec<CheckedCondition> {
+        let ranks: Vec<(u32, &Summary)> = found.iter().map(|(file, summary)| (file.rank, summary)).collect();
+        self.fail_on.iter().map(|condition| condition.checked(&ranks)).collect()
     }
 
     /// The requested metrics of each rank. Those of a whole rank with the usual limits are kept.

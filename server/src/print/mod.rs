@@ -5,6 +5,7 @@
 pub mod answer_keys;
 pub mod bracket;
 pub mod comparison;
+pub mod condition_report;
 pub mod csv;
 pub mod finding;
 pub mod fit;

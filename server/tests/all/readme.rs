@@ -56,6 +56,8 @@ impl Desk {
         // The profile that the commands look at, as far as it is there when they run.
         desk.succeed(&format!("nprof demo --ranks 8 --events {EVENTS} --ingest-only --db-bucket run-7"));
         desk.succeed("cp store/profiles/*/rank_0.nseg .");
+        let other = "--ingest-only --db-bucket run-8 --seed 2";
+        desk.succeed(&format!("nprof demo --ranks 8 --events {EVENTS} {other}"));
         desk
     }
 
