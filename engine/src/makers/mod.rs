@@ -9,6 +9,7 @@ mod call_book;
 mod call_columns;
 mod columns;
 mod defined_metric;
+mod device_slices;
 mod device_time;
 pub mod job;
 pub mod kineto;
@@ -31,6 +32,8 @@ use crate::tile::TileId;
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use defined_metric::defined_metrics;
+pub use device_slices::{DeviceSlice, DeviceTrack, device_tracks_without_launches, each_device_slice};
+pub(crate) use neuron::SOURCE_FIELDS;
 pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
 
@@ -201,7 +204,7 @@ pub fn communicates(name: &str) -> bool {
 
 /// The lines of source that the rows of work of a rank come from.
 pub fn source_lines<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<TextsOfRows> {
-    field_texts(segment, neuron::SOURCE_FIELDS, cancel)
+    field_texts(segment, SOURCE_FIELDS, cancel)
 }
 
 /// The file and line of source that a row of a rank comes from, if its trace states them.

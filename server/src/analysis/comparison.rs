@@ -6,7 +6,7 @@ use nprof_engine::insight::difference::{
     Comparison, RankSample, Repetition, RunSample, WorkKey, WorkKeys, repetitions,
 };
 use nprof_engine::insight::region::RankRegions;
-use nprof_engine::makers::{host_work, marks, work};
+use nprof_engine::makers::{self, device_tracks_without_launches, host_work, marks};
 use nprof_engine::model::{RankWork, WarningKind};
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide};
@@ -160,9 +160,13 @@ fn sample_rank(
         None => Vec::new(),
     };
     let sampled = of_segment(&of.profile, file, |segment| {
-        let mut work = work(segment, cancel)?;
-        if !work.has_device() {
-            work = host_work(segment, &[], cancel)?;
+        let tracks = device_tracks_without_launches(segment);
+        let mut work = RankWork::default();
+        if tracks.is_empty() {
+            work = makers::work(segment, cancel)?;
+            if !work.has_device() {
+                work = host_work(segment, &[], cancel)?;
+            }
         }
         let regions = RankRegions::of(&work, &marks(segment, cancel)?, cancel)?;
         let chosen = match &of.region {
@@ -170,7 +174,13 @@ fn sample_rank(
             Some(name) => within(&regions, name, &noted),
         };
         let has_region = of.region.is_none() || !chosen.is_empty();
-        let sample = sampled(segment, file, &work, key, &chosen, cancel)?;
+        let sample = match tracks.is_empty() {
+            true => sampled(segment, file, &work, key, &chosen, cancel)?,
+            false => {
+                let all_cores = Work { exec: &AllCores, cancel };
+                RankSample::of_tracks(segment, file.rank, &tracks, key, &chosen, all_cores)?
+            }
+        };
         let warnings = segment.footer().warnings.iter();
         let lacks_events = warnings.into_iter().any(|warning| LOSSES.contains(&warning.kind));
         Ok(SampledRank { sample, has_region, lacks_events })

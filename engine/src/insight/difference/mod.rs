@@ -18,6 +18,7 @@ mod repetition;
 mod run_sample;
 mod samples;
 pub mod sentence;
+mod slice_sample;
 mod work_key;
 
 pub use comparison::{Change, ComparedRow, Comparison, Doubt, RowKind, SpeedVerdict};

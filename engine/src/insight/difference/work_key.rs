@@ -169,15 +169,22 @@ fn coupled(work: &RankWork) -> Vec<bool> {
     work.classes.iter().map(is_coupled).collect()
 }
 
+/// Rows by name.
 #[derive(Default)]
-struct Rows {
+pub(super) struct Rows {
     names: Vec<String>,
     is_coupled: Vec<bool>,
     numbers: FxHashMap<String, u32>,
 }
 
 impl Rows {
-    fn number(&mut self, name: Option<&str>, is_coupled: bool) -> u32 {
+    /// The names, and whether each row is coupled.
+    pub(super) fn finish(self) -> (Vec<String>, Vec<bool>) {
+        (self.names, self.is_coupled)
+    }
+
+    /// The row of a name. It is coupled if any of its work is.
+    pub(super) fn number(&mut self, name: Option<&str>, is_coupled: bool) -> u32 {
         let name = name.filter(|name| !name.is_empty()).unwrap_or(NONE);
         let number = match self.numbers.get(name) {
             Some(number) => *number,

@@ -6,7 +6,7 @@ use crate::query::fields;
 use crate::segment::{Bytes, Segment};
 
 /// Fields that state a line, the best first.
-pub(in crate::makers) const FIELDS: [&str; 2] = ["nki_source_location", "bir_debug_info_source_location"];
+pub(crate) const FIELDS: [&str; 2] = ["nki_source_location", "bir_debug_info_source_location"];
 
 /// The file and line that the instruction in a row comes from, if its trace states them.
 pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<Option<String>> {

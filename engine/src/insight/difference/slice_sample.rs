@@ -1,0 +1,195 @@
+//! The repetitions of a rank from its stored slices. Millions of instructions need no list of their
+//! work: sums and the time in which anything ran are enough.
+
+use rustc_hash::FxHashMap;
+
+use super::rank_sample::{RankRepetition, RankSample, WorkSum};
+use super::repetition::Repetition;
+use super::work_key::{Rows, WorkKey};
+use crate::base::{Interval, Result};
+use crate::exec::{Cancel, Work};
+use crate::makers::{DeviceTrack, SOURCE_FIELDS, each_device_slice};
+use crate::model::NameId;
+use crate::segment::{Bytes, Segment};
+
+/// What a track did.
+#[derive(Debug, Default)]
+struct TrackWork {
+    /// For each repetition the sums by the number of a text.
+    sums: Vec<FxHashMap<Option<u32>, WorkSum>>,
+    runs: BusyRuns,
+}
+
+/// Spans in which work ran: ascending, apart from each other.
+#[derive(Debug, Default)]
+struct BusyRuns(Vec<Interval>);
+
+impl BusyRuns {
+    /// Adds a span. Spans come by start.
+    fn add(&mut self, span: Interval) {
+        match self.0.last_mut() {
+            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+            _ => self.0.push(span),
+        }
+    }
+
+    /// The spans of both.
+    fn joined(self, other: Self) -> Self {
+        let mut joined = Self(Vec::with_capacity(self.0.len().max(other.0.len())));
+        let (mut own, mut others) = (self.0.into_iter().peekable(), other.0.into_iter().peekable());
+        loop {
+            let is_own = match (own.peek(), others.peek()) {
+                (Some(own), Some(other)) => own.start <= other.start,
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (None, None) => return joined,
+            };
+            let next = if is_own { own.next() } else { others.next() };
+            next.into_iter().for_each(|span| joined.add(span));
+        }
+    }
+
+    /// Time in which work ran within a span, in picoseconds.
+    fn within_ps(&self, span: Interval) -> i64 {
+        let first = self.0.partition_point(|run| run.end <= span.start);
+        let within = self.0[first..].iter().take_while(|run| run.start < span.end);
+        within.map(|run| run.overlap_ps(span.start.0, span.end.0)).sum()
+    }
+}
+
+impl RankSample {
+    /// The work of these tracks in repetitions, which do not overlap; without any, in the whole of
+    /// their work.
+    pub fn of_tracks<B: Bytes>(
+        segment: &Segment<B>,
+        rank: u32,
+        tracks: &[DeviceTrack],
+        key: WorkKey,
+        repetitions: &[Repetition],
+        work: Work<'_>,
+    ) -> Result<Self> {
+        let mut chosen = repetitions.to_vec();
+        chosen.sort_by_key(|one| one.span.start);
+        if chosen.is_empty() {
+            let span = Interval::new(i64::MIN, i64::MAX);
+            chosen.push(Repetition { name: "run".to_owned(), span, is_open: false });
+        }
+        let of_track = |at: usize| track_work(segment, tracks[at], key, &chosen, work.cancel);
+        let of_tracks = work.gather(tracks.len(), of_track)?;
+        let mut rows = Rows::default();
+        let mut sums: Vec<FxHashMap<u32, WorkSum>> = vec![FxHashMap::default(); chosen.len()];
+        let mut runs = BusyRuns::default();
+        for of in of_tracks {
+            for (own, sums) in of.sums.into_iter().zip(&mut sums) {
+                for (text, sum) in own {
+                    let row = match (key, text) {
+                        (WorkKey::Rank, _) => rows.number(Some(&format!("rank {rank}")), true),
+                        (_, Some(text)) => rows.number(Some(segment.text(NameId(text))?), true),
+                        (_, None) => rows.number(None, true),
+                    };
+                    let known = sums.entry(row).or_default();
+                    known.time_ps = known.time_ps.saturating_add(sum.time_ps);
+                    known.count += sum.count;
+                }
+            }
+            runs = runs.joined(of.runs);
+        }
+        if repetitions.is_empty() {
+            let all = runs.0.first().zip(runs.0.last());
+            chosen[0].span = all.map_or(Interval::default(), |(first, last)| first.cover(*last));
+        }
+        let one = |(of, sums): (Repetition, FxHashMap<u32, WorkSum>)| RankRepetition {
+            name: of.name,
+            length_ps: of.span.duration_ps(),
+            busy_ps: runs.within_ps(of.span),
+            is_open: of.is_open,
+            sums,
+        };
+        let repetitions = chosen.into_iter().zip(sums).map(one).collect();
+        let (names, is_coupled) = rows.finish();
+        Ok(Self { rank, names, is_coupled, repetitions, order: Vec::new() })
+    }
+}
+
+fn track_work<B: Bytes>(
+    segment: &Segment<B>,
+    track: DeviceTrack,
+    key: WorkKey,
+    repetitions: &[Repetition],
+    cancel: Cancel<'_>,
+) -> Result<TrackWork> {
+    let fields = match key {
+        WorkKey::Layer => Some(["layer", "layer"]),
+        WorkKey::Hlo => Some(["hlo_name", "hlo_name"]),
+        WorkKey::Line => Some(SOURCE_FIELDS),
+        WorkKey::Name | WorkKey::Operator | WorkKey::Rank => None,
+    };
+    let mut of = TrackWork { sums: vec![FxHashMap::default(); repetitions.len()], ..TrackWork::default() };
+    let mut first = 0;
+    each_device_slice(segment, track, fields, cancel, &mut |slice| {
+        of.runs.add(Interval::new(slice.start_ps, slice.end_ps));
+        while repetitions.get(first).is_some_and(|one| one.span.end.0 <= slice.start_ps) {
+            first += 1;
+        }
+        // Nothing of these devices was launched by an operator.
+        let text = slice.text.filter(|_| !matches!(key, WorkKey::Operator | WorkKey::Rank));
+        for (one, sums) in repetitions[first..].iter().zip(&mut of.sums[first..]) {
+            if one.span.start.0 >= slice.end_ps {
+                break;
+            }
+            let sum = sums.entry(text).or_default();
+            sum.time_ps = sum.time_ps.saturating_add(one.span.overlap_ps(slice.start_ps, slice.end_ps));
+            sum.count += u64::from(slice.start_ps >= one.span.start.0);
+        }
+    })?;
+    Ok(of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{RankTrack, rank_of};
+    use crate::insight::difference::WorkKeys;
+    use crate::makers::{device_tracks_without_launches, work};
+    use crate::model::{EngineKind, Role};
+
+    #[test]
+    fn stored_slices_and_the_work_of_a_rank_give_the_same_sums() {
+        let tensor = [("MATMUL", 0, 10), ("MATMUL", 12, 20), ("COPY", 20, 26)];
+        let vector = [("COPY", 5, 9), ("ADD", 15, 30), ("ADD", 40, 44)];
+        let tracks = [
+            RankTrack::of(Role::Engine(EngineKind::Tensor), &tensor),
+            RankTrack::of(Role::Engine(EngineKind::Vector), &vector),
+        ];
+        let segment = rank_of("trace_event", &tracks);
+        let known = device_tracks_without_launches(&segment);
+        assert_eq!(known.len(), 2);
+        let work = work(&segment, Cancel::NEVER).unwrap();
+        let whole = work.nodes.iter().map(|node| node.end_ps()).max().unwrap();
+        let span = |start: i64, end: i64| Repetition {
+            name: start.to_string(),
+            span: Interval::new(whole * start / 44, whole * end / 44),
+            is_open: false,
+        };
+        for spans in [vec![], vec![span(0, 18), span(18, 42)], vec![span(6, 7)]] {
+            for key in [WorkKey::Name, WorkKey::Rank] {
+                let keys = WorkKeys::of(&segment, &work, 3, key, Cancel::NEVER).unwrap();
+                let of_work = RankSample::of(3, &work, &keys, &spans, Cancel::NEVER).unwrap();
+                let stored = RankSample::of_tracks(&segment, 3, &known, key, &spans, Work::IN_PLACE).unwrap();
+                for (stored, of_work) in stored.repetitions.iter().zip(&of_work.repetitions) {
+                    assert_eq!((stored.length_ps, stored.busy_ps), (of_work.length_ps, of_work.busy_ps));
+                }
+                let sums = |of: &RankSample| -> Vec<Vec<(String, WorkSum)>> {
+                    let named = |one: &RankRepetition| {
+                        let named = one.sums.iter().map(|(row, sum)| (of.names[*row as usize].clone(), *sum));
+                        let mut named: Vec<(String, WorkSum)> = named.collect();
+                        named.sort_by(|one, other| one.0.cmp(&other.0));
+                        named
+                    };
+                    of.repetitions.iter().map(named).collect()
+                };
+                assert_eq!(sums(&stored), sums(&of_work), "{key:?} {spans:?}");
+            }
+        }
+    }
+}
