@@ -4,9 +4,11 @@ use nprof_engine::analysis::Analysed;
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
-use nprof_engine::insight::finding::{Coverage, Facts, RuleVerdict, findings};
+use nprof_engine::insight::finding::{Coverage, Facts, MeasuredRank, RuleVerdict, findings};
+use nprof_engine::makers::{Tool, imitated_tool};
 use nprof_engine::model::TrackId;
 use nprof_engine::query::slice;
+use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::findings::Findings;
 
 use super::graph::{Replayable, too_large};
@@ -14,6 +16,7 @@ use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
 use super::{AnalysisError, of_segment, on_all_cores};
 use crate::store::Profile;
+use crate::summary::summary_of;
 
 /// The answers of all rules about the run of a profile.
 #[derive(Debug)]
@@ -80,6 +83,10 @@ pub fn facts_of<'g>(
     let facts = facts.with_operators(Box::new(move |rank, track, span| {
         operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
     }));
+    let facts = match measured(profile, cancel)? {
+        Some(measured) => facts.with_metrics_of(measured),
+        None => facts,
+    };
     if !facts.lacks_steps() {
         return Ok(facts);
     }
@@ -95,6 +102,28 @@ pub fn facts_of<'g>(
     Ok(match reason {
         Some(reason) => facts.without_steps(reason),
         None => facts,
+    })
+}
+
+/// The metrics of the first rank, if its device has engines and a memory of its own. The ranks of a
+/// job run one program.
+fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<MeasuredRank>, AnalysisError> {
+    let Some(file) = profile.manifest.ranks.first() else { return Ok(None) };
+    of_segment(profile, file, |segment| {
+        if imitated_tool(&segment.footer().rank.source) != Some(Tool::NeuronProfile) {
+            return Ok(None);
+        }
+        let place = profile.place_of(file);
+        let summary = summary_of(&place, segment, on_all_cores(cancel))?;
+        let all = summary.groups.into_iter().flat_map(|group| group.metrics);
+        let number = |value: &FieldContent| match value {
+            FieldContent::Int(number) => Some(*number as f64),
+            FieldContent::Uint(number) => Some(*number as f64),
+            FieldContent::Float(number) => Some(*number),
+            FieldContent::Bool(_) | FieldContent::Text(_) | FieldContent::Json(_) => None,
+        };
+        let values = all.filter_map(|metric| Some((metric.name, number(&metric.value)?))).collect();
+        Ok(Some(MeasuredRank { rank: file.rank, values }))
     })
 }
 

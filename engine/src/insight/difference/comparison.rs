@@ -222,7 +222,11 @@ impl Comparison {
             _ if is_equal => SpeedVerdict::Same,
             None => {
                 self.doubts.push(Doubt::OneRepetition);
-                if relative < LEAST_SINGLE_CHANGE { SpeedVerdict::Inconclusive } else { direction }
+                match relative {
+                    change if change <= LEAST_CHANGE => SpeedVerdict::Same,
+                    change if change < LEAST_SINGLE_CHANGE => SpeedVerdict::Inconclusive,
+                    _ => direction,
+                }
             }
             Some(_) if total.is_certain() && relative > LEAST_CHANGE => direction,
             Some(_) => {

@@ -34,6 +34,8 @@ pub enum DataGap {
     FewSteps(usize),
     /// Launches of a share of the work of devices.
     SomeLaunches(f64),
+    /// Metrics of a device with engines and a memory of its own.
+    DeviceMetrics,
     /// Work of a device.
     DeviceWork,
     /// Dependences between the engines of a device.
@@ -67,6 +69,9 @@ impl DataGap {
                 "the trace lacks the launches of {} of the work; start the recording of the host before the work",
                 percent(lost)
             ),
+            Self::DeviceMetrics => {
+                "the trace has no metrics of engines and transfers, as those of Neuron devices do".to_owned()
+            }
             Self::DeviceWork => "no work of a device was recorded".to_owned(),
             Self::Dependences => "the trace does not state what the engines wait for".to_owned(),
         }

@@ -109,6 +109,16 @@ pub enum EvidenceMeasure {
     RecordedTime,
     /// Ranks that were not recorded.
     AbsentRanks,
+    /// Share of the active time in which an engine works.
+    Active,
+    /// Part of the peak that a limit takes.
+    LostPeak,
+    /// Share of the operations of an engine.
+    OfOperations,
+    /// Bytes of a transfer.
+    Bytes,
+    /// Share of bytes.
+    OfBytes,
     /// The most that one of several causes costs alone, because they cover each other.
     Alone,
 }
@@ -134,6 +144,11 @@ impl EvidenceMeasure {
             Self::RecordedCalls => "recorded_calls",
             Self::RecordedTime => "recorded_time",
             Self::AbsentRanks => "absent_ranks",
+            Self::Active => "active",
+            Self::LostPeak => "lost_peak",
+            Self::OfOperations => "of_operations",
+            Self::Bytes => "bytes",
+            Self::OfBytes => "of_bytes",
             Self::Alone => "alone",
         }
     }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::coverage::Coverage;
 use super::data_gap::DataGap;
 use super::idle_time::IdleTime;
+use super::measured::MeasuredRank;
 use super::place::Place;
 use super::rule_name::RuleName;
 use super::severity::Severity;
@@ -59,6 +60,7 @@ pub struct Facts<'g> {
     pub(super) no_steps: Option<NoSteps>,
     pub(super) idle: IdleTime,
     operator_of: Option<Box<OperatorOf<'g>>>,
+    measured: Option<MeasuredRank>,
     pub(super) work: Work<'g>,
     median_rank: OnceLock<MedianRank<'g>>,
 }
@@ -79,6 +81,7 @@ impl<'g> Facts<'g> {
             no_steps: Some(NoSteps::NoRepetition),
             idle: IdleTime::of(graph),
             operator_of: None,
+            measured: None,
             work,
             median_rank: OnceLock::new(),
             job,
@@ -118,6 +121,22 @@ impl<'g> Facts<'g> {
     pub fn with_operators(mut self, operator_of: Box<OperatorOf<'g>>) -> Self {
         self.operator_of = Some(operator_of);
         self
+    }
+
+    /// The same facts with the metrics of a rank, whose device has engines and a memory of its own.
+    #[must_use]
+    pub fn with_metrics_of(self, of: MeasuredRank) -> Self {
+        Self { measured: Some(of), ..self }
+    }
+
+    /// The metrics of a rank, if they are known.
+    pub(super) fn measured(&self) -> Option<&MeasuredRank> {
+        self.measured.as_ref()
+    }
+
+    /// A finding about a rank as a whole.
+    pub(super) fn finding_of_rank(&self, rule: RuleName, rank: u32, saving: Bracket) -> Finding {
+        self.finding(rule, Place::of_rank(rank), Some(saving))
     }
 
     /// The name of what the thread of a call did in a span.

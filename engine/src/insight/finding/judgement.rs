@@ -9,11 +9,12 @@ use crate::base::Result;
 /// The answers of all rules, those with the largest saving first, then those without, then those
 /// that found nothing and those that cannot tell.
 pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
-    let verdict = |at: usize| {
-        let rule = RULES[at].name;
-        Ok(RuleVerdict { rule, verdict: verdict_of(facts, rule)? })
-    };
-    let mut all = facts.work.gather(RULES.len(), verdict)?;
+    // What only some devices have is no gap of the others.
+    let has_metrics = facts.measured().is_some();
+    let asked: Vec<RuleName> =
+        RULES.iter().filter(|rule| has_metrics || !rule.needs_metrics).map(|rule| rule.name).collect();
+    let verdict = |at: usize| Ok(RuleVerdict { rule: asked[at], verdict: verdict_of(facts, asked[at])? });
+    let mut all = facts.work.gather(asked.len(), verdict)?;
     let rank = |one: &RuleVerdict| match &one.verdict {
         Judgement::Found(found) => {
             (0, std::cmp::Reverse(found.iter().map(Finding::saved_ps).max().flatten()))

@@ -23,6 +23,16 @@ pub enum RuleName {
     StartUp,
     /// One operation whose transfer takes much longer than those of its like.
     OutlierCollective,
+    /// An engine for matrix products that idles.
+    TensorIdle,
+    /// A chip that limits its engines.
+    Throttled,
+    /// Matrix products that are none of the model's.
+    LowFlops,
+    /// Many small transfers.
+    SmallDmas,
+    /// Data that leaves a full state buffer and comes back.
+    Spill,
     /// A recording that lacks parts of the run.
     Recording,
 }

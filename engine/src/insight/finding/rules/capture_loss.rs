@@ -15,6 +15,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "recording",
     title: "was all of the run recorded?",
     advice: "record all ranks and hosts, start the recordings before the run, and give them larger buffers",
+    needs_metrics: false,
     check,
     words,
 };

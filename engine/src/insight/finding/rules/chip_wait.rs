@@ -25,6 +25,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do engines of a chip wait for each other?",
     advice: "issue the awaited work earlier, split it so that the waiting engine can begin with a part, or give \
              the waiting engine other work first",
+    needs_metrics: false,
     check,
     words,
 };

@@ -19,6 +19,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "exposed-communication",
     title: "does the run wait for transfers that no work covers?",
     advice: "overlap the transfers with work that does not need them, send less data or fewer, larger messages",
+    needs_metrics: false,
     check,
     words,
 };

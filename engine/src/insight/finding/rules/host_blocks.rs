@@ -18,6 +18,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does a host wait for its device before it launches more work?",
     advice: "take calls that wait out of the loop: copies to the host, `.item()`, prints of values, explicit \
              synchronization",
+    needs_metrics: false,
     check,
     words,
 };

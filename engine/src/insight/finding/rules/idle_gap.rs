@@ -27,6 +27,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "is a device idle although nothing of the machine holds it back?",
     advice: "look at what the host did at that time: loading of data, checkpoints, evaluation, garbage \
              collection, other jobs",
+    needs_metrics: false,
     check,
     words,
 };

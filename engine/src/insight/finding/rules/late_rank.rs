@@ -24,6 +24,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do ranks wait for a rank that is late?",
     advice: "compare its work with that of another rank: clocks and temperature of the device, other jobs on \
              its host, the amount of its data",
+    needs_metrics: false,
     check,
     words,
 };

@@ -20,6 +20,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do devices wait for their hosts to launch work?",
     advice: "launch fewer, larger kernels: fuse them, compile the model, or record a graph of launches; take \
              work off the launching thread",
+    needs_metrics: false,
     check,
     words,
 };

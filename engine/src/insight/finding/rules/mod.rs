@@ -8,17 +8,26 @@ mod host_blocks;
 mod idle_gap;
 mod late_rank;
 mod launch_bound;
+mod low_flops;
 mod outlier_collective;
 mod own_transfer;
 mod slow_link;
 mod slow_step;
+mod small_dmas;
+mod spill;
 mod start_up;
+mod tensor_idle;
+mod throttled;
 
+use super::data_gap::DataGap;
 use super::facts::Facts;
+use super::measured::MeasuredRank;
 use super::rule_name::RuleName;
 use super::verdict::{Finding, Judgement};
 use crate::base::Result;
 
+/// Part of the run that a cause has to cost at most, for a finding.
+const LEAST_WORTH: f64 = 0.005;
 /// Causes cover each other if they cost at most this part of their cost together, one at a time.
 const MOST_ALONE: f64 = 0.6;
 
@@ -33,12 +42,14 @@ pub struct FindingRule {
     pub title: &'static str,
     /// Advice: a way to get rid of the cause.
     pub advice: &'static str,
+    /// Whether it looks at metrics of a device, which other devices lack.
+    pub needs_metrics: bool,
     pub(super) check: fn(&Facts<'_>) -> Result<Judgement>,
     pub(super) words: fn(&Finding) -> String,
 }
 
 /// All rules, in the order of [`RuleName`].
-pub static RULES: [FindingRule; 11] = [
+pub static RULES: [FindingRule; 16] = [
     late_rank::RULE,
     slow_link::RULE,
     chip_wait::RULE,
@@ -49,8 +60,25 @@ pub static RULES: [FindingRule; 11] = [
     slow_step::RULE,
     start_up::RULE,
     outlier_collective::RULE,
+    tensor_idle::RULE,
+    throttled::RULE,
+    low_flops::RULE,
+    small_dmas::RULE,
+    spill::RULE,
     capture_loss::RULE,
 ];
+
+/// The judgement of a rule about the metrics of a rank.
+fn measured(
+    facts: &Facts<'_>,
+    found: impl Fn(&Facts<'_>, &MeasuredRank) -> Option<Finding>,
+) -> Result<Judgement> {
+    let Some(of) = facts.measured() else { return Ok(Judgement::CannotTell(DataGap::DeviceMetrics)) };
+    // Rules about parts of the run look at more than a half percent of it.
+    let is_worth = |one: &Finding| one.saving.is_some_and(|of| facts.share(of.high_ps) >= LEAST_WORTH);
+    let found: Vec<Finding> = found(facts, of).into_iter().filter(is_worth).collect();
+    Ok(if found.is_empty() { Judgement::Nothing } else { Judgement::Found(found) })
+}
 
 impl RuleName {
     /// The rule of this name.

@@ -20,6 +20,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does one operation take much longer than those of its like?",
     advice: "look at what else used the network at that time, and whether the operation connects for the first \
              time",
+    needs_metrics: false,
     check,
     words,
 };

@@ -24,6 +24,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "slow-link",
     title: "are transfers between some ranks slower than those between others?",
     advice: "check the cables, switches and adapters between these ranks, and who else uses them",
+    needs_metrics: false,
     check,
     words,
 };

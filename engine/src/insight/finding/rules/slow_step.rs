@@ -16,6 +16,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "slow-step",
     title: "does a step take longer than the others?",
     advice: "compare the step with the one before it: what runs in it that the others do not have",
+    needs_metrics: false,
     check,
     words,
 };

@@ -18,6 +18,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "start-up",
     title: "does the run spend much time before its work begins?",
     advice: "record several iterations, or keep the program loaded, so that the start-up is paid once",
+    needs_metrics: false,
     check,
     words,
 };

@@ -12,7 +12,7 @@ use crate::spill::NoShelf;
 
 const US: i64 = 1_000_000;
 
-fn machine(slices: &[Drawn]) -> Analysed {
+pub(super) fn machine(slices: &[Drawn]) -> Analysed {
     let work = work_of(slices);
     let job = Job::new(vec![RankInput { rank: 0, calls: RankCalls::default(), given: None, stated_ps: 0 }]);
     let found = matched(&job, Cancel::NEVER).unwrap();
@@ -22,7 +22,7 @@ fn machine(slices: &[Drawn]) -> Analysed {
 }
 
 /// Kernels that follow each other.
-fn busy(count: i64) -> Vec<Drawn> {
+pub(super) fn busy(count: i64) -> Vec<Drawn> {
     (0..count).map(|at| Drawn(0, "gemm", 102 * at, 102 * at + 100)).collect()
 }
 

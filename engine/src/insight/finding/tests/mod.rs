@@ -2,6 +2,7 @@
 
 mod jobs;
 mod machines;
+mod metrics;
 mod stage;
 
 use super::{Facts, Finding, Judgement, RULES, RuleName, findings};

@@ -1,0 +1,57 @@
+//! Data that leaves the state buffer because it is full, and comes back.
+//!
+//! At most the time of their transfers is saved, at the rate of all transfers.
+
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
+use super::super::facts::Facts;
+use super::super::measured::MeasuredRank;
+use super::super::rule_name::RuleName;
+use super::super::verdict::{Finding, Judgement};
+use super::{FindingRule, measured};
+use crate::base::Result;
+use crate::insight::Bracket;
+
+pub(super) const RULE: FindingRule = FindingRule {
+    name: RuleName::Spill,
+    id: "spill",
+    title: "does data leave the state buffer because it is full?",
+    advice: "use smaller tiles or shorter lives of tensors, so that what is needed next stays",
+    needs_metrics: true,
+    check,
+    words,
+};
+
+/// Share of the bytes read from memory that are reloads, at least.
+const LEAST_RELOADED: f64 = 0.2;
+
+fn check(facts: &Facts<'_>) -> Result<Judgement> {
+    measured(facts, found)
+}
+
+fn found(facts: &Facts<'_>, of: &MeasuredRank) -> Option<Finding> {
+    let bytes = |name: &str| of.value(name).unwrap_or(0.0);
+    let (saved, reloaded) = (bytes("spill_save_bytes"), bytes("spill_reload_bytes"));
+    let (read, written) = (of.value("hbm_read_bytes")?, of.value("hbm_write_bytes")?);
+    let share = reloaded / read.max(1.0);
+    if share < LEAST_RELOADED {
+        return None;
+    }
+    let part = ((saved + reloaded) / (read + written).max(1.0)).min(1.0);
+    let time_ps = (of.ps("dma_active_time")? as f64 * part) as i64;
+    let saving = Bracket { low_ps: 0, middle_ps: time_ps, high_ps: time_ps };
+    let mut finding = facts.finding_of_rank(RuleName::Spill, of.rank, saving);
+    let measure = EvidenceMeasure::OfBytes;
+    finding.evidence = vec![
+        FindingEvidence::about(measure, "reads that are reloads", EvidenceValue::Share(share)),
+        FindingEvidence::about(measure, "bytes that are spilled or reloaded", EvidenceValue::Share(part)),
+    ];
+    Some(finding)
+}
+
+fn words(of: &Finding) -> String {
+    let share = |at: usize| match of.evidence.get(at).map(|one| one.quantity) {
+        Some(EvidenceValue::Share(share)) => percent(share),
+        _ => String::new(),
+    };
+    format!("{} of what memory moves is spilled or reloaded, {} of its reads are reloads", share(1), share(0))
+}
