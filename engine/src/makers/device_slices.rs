@@ -16,7 +16,7 @@ pub struct DeviceTrack {
 
 /// A slice that ran to its end. Times are in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceSlice {
+pub struct StoredSlice {
     /// Start.
     pub start_ps: i64,
     /// End.
@@ -35,14 +35,14 @@ pub fn device_tracks_without_launches<B: Bytes>(segment: &Segment<B>) -> Vec<Dev
     slice_tracks(segment, is_device_work).map(|(track, table)| DeviceTrack { track, table }).collect()
 }
 
-/// Hands the slices of a track to `each`, by start. Their text is that of the first of `fields` that
-/// a row has, or their name without fields.
+/// Hands the slices of a track to `each`, by start. Their text is that of the first of `fields`
+/// that a row has, or their name without fields.
 pub fn each_device_slice<B: Bytes>(
     segment: &Segment<B>,
     of: DeviceTrack,
     fields: Option<[&str; 2]>,
     cancel: Cancel<'_>,
-    each: &mut dyn FnMut(DeviceSlice),
+    each: &mut dyn FnMut(StoredSlice),
 ) -> Result<()> {
     let DeviceTrack { track, table } = of;
     let columns = fields.map(|fields| FieldColumns::of(segment, table, fields));
@@ -63,7 +63,7 @@ pub fn each_device_slice<B: Bytes>(
                 None => u32::try_from(names[at]).ok(),
             };
             let end_ps = starts[at].saturating_add(durations[at].max(0));
-            each(DeviceSlice { start_ps: starts[at], end_ps, text });
+            each(StoredSlice { start_ps: starts[at], end_ps, text });
         }
     }
     Ok(())

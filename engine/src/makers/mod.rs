@@ -20,11 +20,11 @@ mod row_texts;
 mod rows;
 mod work_reader;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::metrics::{AbsentMetrics, MetricScope, RankMetrics, trace};
+use crate::metrics::{AbsentMetrics, DeviceMetrics, MetricScope, RankMetrics, trace};
 use crate::model::{PowerCounter, RankCalls, RankWork, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
@@ -32,8 +32,8 @@ use crate::tile::TileId;
 pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use defined_metric::defined_metrics;
-pub use device_slices::{DeviceSlice, DeviceTrack, device_tracks_without_launches, each_device_slice};
-pub(crate) use neuron::SOURCE_FIELDS;
+pub use device_slices::{DeviceTrack, StoredSlice, device_tracks_without_launches, each_device_slice};
+pub(crate) use neuron::{HLO_FIELDS, LAYER_FIELDS, SOURCE_FIELDS};
 pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
 
@@ -200,6 +200,14 @@ pub fn operators_of_launches<B: Bytes>(
 #[must_use]
 pub fn communicates(name: &str) -> bool {
     kineto::class_on_device(name, "kernel") == kineto::KinetoClass::Collective
+}
+
+/// The metrics of a rank by name, in seconds and bytes, as values. `None` if its device has no
+/// engines with metrics.
+#[must_use]
+pub fn device_metrics(source: &str, rank: u32, values: &FxHashMap<String, f64>) -> Option<DeviceMetrics> {
+    let is_neuron = imitated_tool(source) == Some(Tool::NeuronProfile);
+    if is_neuron { neuron::metrics::device_metrics(rank, values) } else { None }
 }
 
 /// The lines of source that the rows of work of a rank come from.

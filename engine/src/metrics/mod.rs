@@ -2,9 +2,11 @@
 //! here. Metrics of one vendor are in [`crate::makers`].
 
 mod definition;
+mod device;
 pub mod trace;
 
 pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
+pub use device::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
 
 use crate::base::Interval;
 use crate::model::{OwnedValue, Unit};

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::message_times::{TimeField, Timed};
-use crate::insight::difference::{Change, ComparedRow, Comparison, RowKind, SpeedVerdict, sentence};
+use crate::insight::difference::{ComparedRow, RunComparison, SpeedVerdict, TimeChange, TimeKind, sentence};
 
 /// A part of a profile that is compared with another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub struct ComparedRuns {
     pub answer: String,
     /// Whether the second run is faster.
     pub verdict: VerdictWord,
-    /// What makes the comparison tell less, each in a sentence.
+    /// Reasons why the comparison tells less than it could, each in a sentence.
     pub doubts: Vec<String>,
-    /// What the times are of, in a sentence.
+    /// The scope of the times, in a sentence.
     pub times_are: String,
     /// The first run.
     pub a: ComparedRun,
@@ -56,7 +56,7 @@ pub enum VerdictWord {
     Inconclusive,
 }
 
-/// What is compared of one run.
+/// The compared part of one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRun {
@@ -90,8 +90,8 @@ pub struct ComparedTime {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedEntry {
-    /// What the time is.
-    pub kind: EntryKind,
+    /// The meaning of the time.
+    pub kind: ComparedKind,
     /// Name of the work.
     pub name: String,
     /// The name in the second run, if it is another one.
@@ -113,11 +113,11 @@ pub struct ComparedEntry {
     pub b_count: u64,
 }
 
-/// What the time of a row is.
+/// The meaning of the time of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum EntryKind {
+pub enum ComparedKind {
     /// Work of one name.
     Work,
     /// All work that is not listed.
@@ -136,7 +136,7 @@ const IDLE: &str = "nothing ran";
 impl ComparedRuns {
     /// The message of a comparison of two runs with these profiles and titles.
     #[must_use]
-    pub fn of(of: &Comparison, [a, b]: [ComparedSide; 2]) -> Self {
+    pub fn of(of: &RunComparison, [a, b]: [ComparedSide; 2]) -> Self {
         let (titles, ranks) = ((a.title.clone(), b.title.clone()), of.ranks);
         let run = |side: ComparedSide, repetitions: usize, left_out: usize, ranks: usize| ComparedRun {
             profile: side.profile,
@@ -159,7 +159,7 @@ impl ComparedRuns {
 
     /// Sums up the work behind the first `most` rows of it, so that the rows still sum up.
     pub fn merge_beyond(&mut self, most: usize) {
-        let is_work = |row: &&ComparedEntry| row.kind == EntryKind::Work;
+        let is_work = |row: &&ComparedEntry| row.kind == ComparedKind::Work;
         let works = self.rows.iter().filter(is_work).count();
         // One row says as much as a sum of one.
         if works <= most.saturating_add(1) {
@@ -169,7 +169,7 @@ impl ComparedRuns {
         let sum = |of: fn(&ComparedEntry) -> i64| rest.iter().map(of).sum();
         let count = |of: fn(&ComparedEntry) -> u64| rest.iter().map(of).sum();
         let others = ComparedEntry {
-            kind: EntryKind::OtherWork,
+            kind: ComparedKind::OtherWork,
             name: format!("{} other names", rest.len()),
             renamed: None,
             a_ps: sum(|row| row.a_ps),
@@ -241,8 +241,8 @@ impl From<SpeedVerdict> for VerdictWord {
     }
 }
 
-impl From<Change> for ComparedTime {
-    fn from(of: Change) -> Self {
+impl From<TimeChange> for ComparedTime {
+    fn from(of: TimeChange) -> Self {
         let (low, high) = of.bounds_ps.unzip();
         Self { a_ps: of.a_ps, b_ps: of.b_ps, low, high }
     }
@@ -251,9 +251,9 @@ impl From<Change> for ComparedTime {
 fn entry(of: &ComparedRow) -> ComparedEntry {
     let ComparedTime { a_ps, b_ps, low, high } = of.change.into();
     let (kind, name) = match of.kind {
-        RowKind::Work => (EntryKind::Work, of.name.clone()),
-        RowKind::Beside => (EntryKind::Beside, BESIDE.to_owned()),
-        RowKind::Idle => (EntryKind::Idle, IDLE.to_owned()),
+        TimeKind::Work => (ComparedKind::Work, of.name.clone()),
+        TimeKind::Beside => (ComparedKind::Beside, BESIDE.to_owned()),
+        TimeKind::Idle => (ComparedKind::Idle, IDLE.to_owned()),
     };
     ComparedEntry {
         kind,

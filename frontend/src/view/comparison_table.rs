@@ -1,7 +1,7 @@
 //! The difference of two runs as a table.
 
 use nprof_engine::base::narrow;
-use nprof_engine::wire::comparison::{ComparedEntry, ComparedRuns, EntryKind};
+use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRuns};
 use nprof_engine::wire::rows::{ColumnValues, RowPresence};
 
 use super::table::{DataTable, TableColumn, texts};
@@ -26,7 +26,7 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
         let column = TableColumn::new(key, title, "ps", values).explained(doc);
         column.present(&RowPresence::Some(mask), rows)
     };
-    let is_work = |row: &ComparedEntry| matches!(row.kind, EntryKind::Work | EntryKind::OtherWork);
+    let is_work = |row: &ComparedEntry| matches!(row.kind, ComparedKind::Work | ComparedKind::OtherWork);
     let count = |key: &str, title: &str, doc: &str, value: &dyn Fn(&ComparedEntry) -> u64| {
         let known = of.rows.iter().filter(|row| is_work(row));
         let values =
@@ -64,8 +64,8 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
 /// The name of a row, with a note if only one run has the work.
 fn name_of(row: &ComparedEntry) -> String {
     let note = match row.kind {
-        EntryKind::Work if row.a_count == 0 => "new: ",
-        EntryKind::Work if row.b_count == 0 => "gone: ",
+        ComparedKind::Work if row.a_count == 0 => "new: ",
+        ComparedKind::Work if row.b_count == 0 => "gone: ",
         _ => "",
     };
     format!("{note}{}", row.title())

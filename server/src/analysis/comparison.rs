@@ -3,7 +3,7 @@
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::difference::{
-    Comparison, RankSample, Repetition, RunSample, WorkKey, WorkKeys, repetitions,
+    RankSample, RunComparison, RunRepetition, RunSample, WorkKey, WorkKeys, repetitions,
 };
 use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{self, device_tracks_without_launches, host_work, marks};
@@ -21,7 +21,7 @@ const LOSSES: [WarningKind; 2] = [WarningKind::TruncatedInput, WarningKind::Dama
 
 /// The part of a profile that is compared.
 #[derive(Debug, Clone)]
-pub struct RunPart {
+pub struct ComparedPart {
     /// The profile.
     pub profile: Profile,
     /// Its ranks; at least one.
@@ -32,7 +32,7 @@ pub struct RunPart {
     pub title: String,
 }
 
-impl RunPart {
+impl ComparedPart {
     /// These ranks of a profile, within a region if it has a name.
     #[must_use]
     pub fn new(profile: Profile, ranks: Vec<RankFile>, region: Option<String>) -> Self {
@@ -42,10 +42,10 @@ impl RunPart {
 
 /// The two runs with titles that say in what they differ.
 #[must_use]
-pub fn titled(mut parts: [RunPart; 2]) -> [RunPart; 2] {
+pub fn titled(mut parts: [ComparedPart; 2]) -> [ComparedPart; 2] {
     let [a, b] = &parts;
     let numbers =
-        |of: &RunPart| -> Vec<String> { of.ranks.iter().map(|file| file.rank.to_string()).collect() };
+        |of: &ComparedPart| -> Vec<String> { of.ranks.iter().map(|file| file.rank.to_string()).collect() };
     let are_one_profile = a.profile.manifest.id == b.profile.manifest.id;
     let have_own_ranks = are_one_profile && numbers(a) != numbers(b);
     let have_own_regions = a.region != b.region;
@@ -98,8 +98,8 @@ impl ComparisonError {
 
 /// The difference of two runs by a key.
 pub fn compare(
-    a: &RunPart,
-    b: &RunPart,
+    a: &ComparedPart,
+    b: &ComparedPart,
     key: WorkKey,
     cancel: Cancel<'_>,
 ) -> Result<ComparedRuns, ComparisonError> {
@@ -107,10 +107,10 @@ pub fn compare(
     // take.
     let (sample_a, sample_b) = (sample(a, key, cancel)?, sample(b, key, cancel)?);
     let are_events_lost = sample_a.lacks_events || sample_b.lacks_events;
-    let found = Comparison::of(&sample_a.run, &sample_b.run, are_events_lost);
+    let found = RunComparison::of(&sample_a.run, &sample_b.run, are_events_lost);
     let empty = if sample_a.run.repetitions() == 0 { a } else { b };
     let found = found.ok_or_else(|| ComparisonError::NoWork(empty.title.clone()))?;
-    let side = |of: &RunPart| ComparedSide {
+    let side = |of: &ComparedPart| ComparedSide {
         profile: of.profile.manifest.slug().to_owned(),
         title: of.title.clone(),
     };
@@ -130,7 +130,7 @@ struct SampledRank {
     lacks_events: bool,
 }
 
-fn sample(of: &RunPart, key: WorkKey, cancel: Cancel<'_>) -> Result<SampledRun, ComparisonError> {
+fn sample(of: &ComparedPart, key: WorkKey, cancel: Cancel<'_>) -> Result<SampledRun, ComparisonError> {
     let cancelled = |source| AnalysisError::Segment { path: of.profile.dir.clone(), source };
     let work = Work { exec: &AllCores, cancel };
     let of_rank = |at: usize| Ok(sample_rank(of, &of.ranks[at], key, cancel));
@@ -150,7 +150,7 @@ fn sample(of: &RunPart, key: WorkKey, cancel: Cancel<'_>) -> Result<SampledRun, 
 }
 
 fn sample_rank(
-    of: &RunPart,
+    of: &ComparedPart,
     file: &RankFile,
     key: WorkKey,
     cancel: Cancel<'_>,
@@ -193,7 +193,7 @@ fn sampled(
     file: &RankFile,
     work: &RankWork,
     key: WorkKey,
-    chosen: &[Repetition],
+    chosen: &[RunRepetition],
     cancel: Cancel<'_>,
 ) -> Result<RankSample, Error> {
     let keys = WorkKeys::of(segment, work, file.rank, key, cancel)?;
@@ -202,7 +202,7 @@ fn sampled(
 
 /// The repetitions in the regions of a name: the steps in them if there are several, else the
 /// regions. A name that a user gave is that of the user.
-fn within(regions: &RankRegions, name: &str, noted: &[Interval]) -> Vec<Repetition> {
+fn within(regions: &RankRegions, name: &str, noted: &[Interval]) -> Vec<RunRepetition> {
     let found = regions.all.iter().filter(|region| region.name == name).map(|region| region.span);
     let mut spans: Vec<Interval> = if noted.is_empty() { found.collect() } else { noted.to_vec() };
     spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
@@ -212,13 +212,13 @@ fn within(regions: &RankRegions, name: &str, noted: &[Interval]) -> Vec<Repetiti
             outer.push(span);
         }
     }
-    let is_within = |step: &Repetition| {
+    let is_within = |step: &RunRepetition| {
         outer.iter().any(|span| step.span.start >= span.start && step.span.end <= span.end)
     };
-    let steps: Vec<Repetition> = repetitions(regions).into_iter().filter(is_within).collect();
+    let steps: Vec<RunRepetition> = repetitions(regions).into_iter().filter(is_within).collect();
     if steps.len() > outer.len() {
         return steps;
     }
-    let region = |span: Interval| Repetition { name: name.to_owned(), span, is_open: false };
+    let region = |span: Interval| RunRepetition { name: name.to_owned(), span, is_open: false };
     outer.into_iter().map(region).collect()
 }

@@ -4,8 +4,9 @@ use nprof_engine::analysis::Analysed;
 use nprof_engine::base::{Error, Interval};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
-use nprof_engine::insight::finding::{Coverage, Facts, MeasuredRank, RuleVerdict, findings};
-use nprof_engine::makers::{Tool, imitated_tool};
+use nprof_engine::insight::finding::{Coverage, Facts, RuleVerdict, findings};
+use nprof_engine::makers::{device_metrics, imitated_tool};
+use nprof_engine::metrics::DeviceMetrics;
 use nprof_engine::model::TrackId;
 use nprof_engine::query::slice;
 use nprof_engine::wire::detail::FieldContent;
@@ -107,10 +108,11 @@ pub fn facts_of<'g>(
 
 /// The metrics of the first rank, if its device has engines and a memory of its own. The ranks of a
 /// job run one program.
-fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<MeasuredRank>, AnalysisError> {
+fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<DeviceMetrics>, AnalysisError> {
     let Some(file) = profile.manifest.ranks.first() else { return Ok(None) };
     of_segment(profile, file, |segment| {
-        if imitated_tool(&segment.footer().rank.source) != Some(Tool::NeuronProfile) {
+        // Other devices have no such metrics, so none are computed.
+        if imitated_tool(&segment.footer().rank.source).is_none() {
             return Ok(None);
         }
         let place = profile.place_of(file);
@@ -123,7 +125,7 @@ fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<MeasuredRank
             FieldContent::Bool(_) | FieldContent::Text(_) | FieldContent::Json(_) => None,
         };
         let values = all.filter_map(|metric| Some((metric.name, number(&metric.value)?))).collect();
-        Ok(Some(MeasuredRank { rank: file.rank, values }))
+        Ok(device_metrics(&segment.footer().rank.source, file.rank, &values))
     })
 }
 

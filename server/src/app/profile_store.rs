@@ -19,7 +19,7 @@ use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use super::{App, OpenRank};
-use crate::analysis::comparison::{RunPart, compare, titled};
+use crate::analysis::comparison::{ComparedPart, compare, titled};
 use crate::analysis::graph::{Replayable, metered, too_large};
 use crate::analysis::graph_meter::GraphMeter;
 use crate::analysis::kept_answers::key_of;
@@ -130,7 +130,7 @@ impl ask::ProfileStore for App {
         by: WorkKey,
         work: Work<'_>,
     ) -> Result<ComparedRuns, Refusal> {
-        let part = |of: &RunChoice| -> Result<RunPart, Refusal> {
+        let part = |of: &RunChoice| -> Result<ComparedPart, Refusal> {
             let profile = self.store().find(&of.profile).map_err(ApiError::from)?;
             let ranks = match &of.ranks {
                 Some(ranks) => ranks
@@ -139,7 +139,7 @@ impl ask::ProfileStore for App {
                     .collect::<Result<_, ApiError>>()?,
                 None => profile.manifest.ranks.clone(),
             };
-            Ok(RunPart::new(profile, ranks, of.region.clone()))
+            Ok(ComparedPart::new(profile, ranks, of.region.clone()))
         };
         let [a, b] = titled([part(a)?, part(b)?]);
         compare(&a, &b, by, work.cancel).map_err(|error| error.refusal())

@@ -4,7 +4,7 @@
 use nprof_engine::insight::finding::sentence::NO_WORK;
 
 use crate::analysis::graph::Replayable;
-use crate::print::condition_report::ReportForm;
+use crate::print::condition_report::CiForm;
 
 /// The limit of a list unless told otherwise.
 pub(super) const USUAL_LIMIT: &str = "200";
@@ -35,12 +35,12 @@ pub(super) enum CheckedFormat {
 
 impl CheckedFormat {
     /// The form of a report about the conditions, if that is wanted.
-    pub(super) fn report(self) -> Option<ReportForm> {
+    pub(super) fn report(self) -> Option<CiForm> {
         match self {
             Self::Text | Self::Json => None,
-            Self::Github => Some(ReportForm::Github),
-            Self::Junit => Some(ReportForm::Junit),
-            Self::Sarif => Some(ReportForm::Sarif),
+            Self::Github => Some(CiForm::Github),
+            Self::Junit => Some(CiForm::Junit),
+            Self::Sarif => Some(CiForm::Sarif),
         }
     }
 }

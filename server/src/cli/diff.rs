@@ -10,12 +10,12 @@ use super::StorePlace;
 use super::diff_condition::{DiffCondition, checked};
 use super::failed_condition::conclude;
 use super::progress::analysing;
-use crate::analysis::comparison::{RunPart, compare, titled};
+use crate::analysis::comparison::{ComparedPart, compare, titled};
 use crate::export::requested_part::Ranks;
 use crate::print;
 use crate::print::answer_keys::version;
 use crate::print::comparison;
-use crate::print::condition_report::{ConditionReport, ReportForm};
+use crate::print::condition_report::{CiForm, ConditionReport};
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, Store};
 
@@ -45,7 +45,7 @@ pub(super) struct DiffArgs {
     a: String,
     /// Name or id of the second profile, or the name of a baseline [default: the first one]
     b: Option<String>,
-    /// What a row is
+    /// Subject of a row
     #[arg(long, value_enum, default_value = "name", ignore_case = true)]
     by: RowSubject,
     /// Only these ranks of both profiles, such as `0,3-5`
@@ -99,7 +99,7 @@ enum DiffFormat {
     Sarif,
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum RowSubject {
     /// The name of a slice: a kernel, an opcode, a transfer
@@ -151,9 +151,9 @@ impl DiffArgs {
             }
             DiffFormat::Csv => comparison::csv(&found, out)?,
             DiffFormat::Markdown => print::lines(comparison::markdown(&found), out)?,
-            DiffFormat::Github => report.write(ReportForm::Github, out)?,
-            DiffFormat::Junit => report.write(ReportForm::Junit, out)?,
-            DiffFormat::Sarif => report.write(ReportForm::Sarif, out)?,
+            DiffFormat::Github => report.write(CiForm::Github, out)?,
+            DiffFormat::Junit => report.write(CiForm::Junit, out)?,
+            DiffFormat::Sarif => report.write(CiForm::Sarif, out)?,
         }
         conclude(&checked, out)
     }
@@ -167,7 +167,7 @@ impl DiffArgs {
     }
 
     /// The two runs.
-    fn parts(&self, store: &Store) -> anyhow::Result<[RunPart; 2]> {
+    fn parts(&self, store: &Store) -> anyhow::Result<[ComparedPart; 2]> {
         let (a, b) = (self.a.as_str(), self.b.as_deref().unwrap_or(&self.a));
         let b_ranks = self.b_ranks.as_ref().or(self.ranks.as_ref());
         let b_region = self.b_region.as_ref().or(self.region.as_ref());
@@ -183,10 +183,10 @@ impl DiffArgs {
     }
 }
 
-fn part(profile: Profile, ranks: Option<&Ranks>, region: Option<&String>) -> anyhow::Result<RunPart> {
+fn part(profile: Profile, ranks: Option<&Ranks>, region: Option<&String>) -> anyhow::Result<ComparedPart> {
     let ranks = match ranks {
         Some(ranks) => ranks.of(&profile)?,
         None => profile.manifest.ranks.clone(),
     };
-    Ok(RunPart::new(profile, ranks, region.cloned()))
+    Ok(ComparedPart::new(profile, ranks, region.cloned()))
 }

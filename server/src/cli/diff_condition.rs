@@ -3,12 +3,12 @@
 use std::str::FromStr;
 
 use nprof_engine::insight::difference::sentence::signed_time;
-use nprof_engine::wire::comparison::{ComparedEntry, ComparedRuns, EntryKind, VerdictWord};
+use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRuns, VerdictWord};
 
 use super::limit::CostLimit;
 use crate::print::condition_report::{CheckedCondition, ConditionState};
 
-/// What must not change by more than a limit.
+/// A time that must not change by more than a limit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DiffCondition {
     subject: ChangeSubject,
@@ -91,7 +91,7 @@ impl DiffCondition {
             }],
             ChangeSubject::Work(text) => {
                 let is_meant =
-                    |row: &&ComparedEntry| row.kind == EntryKind::Work && row.title().contains(text);
+                    |row: &&ComparedEntry| row.kind == ComparedKind::Work && row.title().contains(text);
                 let change = |row: &'r ComparedEntry| NamedChange {
                     name: &row.name,
                     a_ps: row.a_ps,

@@ -110,7 +110,7 @@ impl MetricCondition {
     }
 }
 
-/// Where a user finds why a metric is absent.
+/// The way to the reason why a metric is absent.
 fn reason(summary: &Summary) -> &'static str {
     match summary.absent.is_empty() {
         true => "`nprof metrics` lists all names",

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::difference::sentence::signed_time;
-use nprof_engine::wire::comparison::{ComparedEntry, ComparedRuns, EntryKind};
+use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRuns};
 
 use super::csv::CsvLine;
 use super::fit::fitted;
@@ -39,8 +39,8 @@ fn cells(of: &ComparedRuns, row: &ComparedEntry) -> [String; 8] {
     };
     let bound = |ps: Option<i64>| ps.map_or_else(|| "-".to_owned(), signed_time);
     let count = |count: u64| match row.kind {
-        EntryKind::Work | EntryKind::OtherWork => indicatif::HumanCount(count).to_string(),
-        EntryKind::Beside | EntryKind::Idle => "-".to_owned(),
+        ComparedKind::Work | ComparedKind::OtherWork => indicatif::HumanCount(count).to_string(),
+        ComparedKind::Beside | ComparedKind::Idle => "-".to_owned(),
     };
     [
         signed_time(row.difference_ps()),
@@ -61,8 +61,8 @@ fn share(of: &ComparedRuns, row: &ComparedEntry) -> String {
 /// The name of a row, with a note if only one run has the work.
 fn name(row: &ComparedEntry) -> String {
     let note = match row.kind {
-        EntryKind::Work if row.a_count == 0 => "new: ",
-        EntryKind::Work if row.b_count == 0 => "gone: ",
+        ComparedKind::Work if row.a_count == 0 => "new: ",
+        ComparedKind::Work if row.b_count == 0 => "gone: ",
         _ => "",
     };
     format!("{note}{}", row.title())
@@ -84,7 +84,11 @@ fn rows(of: &ComparedRuns) -> Vec<String> {
     let left = LINE_WIDTH.saturating_sub(width + 2).max(LEAST_NAME);
     let names: Vec<String> = of.rows.iter().map(name).collect();
     let names = ["NAME".to_owned()].into_iter().chain(fitted(&names, left));
-    numbers.lines().zip(names).map(|(numbers, name)| format!("{numbers:<width$}  {name}")).collect()
+    let line = |(numbers, name): (&str, String)| {
+        let gap = " ".repeat(width.saturating_sub(numbers.chars().count()));
+        format!("{numbers}{gap}  {name}")
+    };
+    numbers.lines().zip(names).map(line).collect()
 }
 
 /// The rows with exact times in picoseconds.
@@ -108,10 +112,10 @@ pub fn csv(of: &ComparedRuns, out: &mut dyn Write) -> io::Result<()> {
     line.end("\n", out)?;
     for row in &of.rows {
         let kind = match row.kind {
-            EntryKind::Work => "work",
-            EntryKind::OtherWork => "other-work",
-            EntryKind::Beside => "beside",
-            EntryKind::Idle => "idle",
+            ComparedKind::Work => "work",
+            ComparedKind::OtherWork => "other-work",
+            ComparedKind::Beside => "beside",
+            ComparedKind::Idle => "idle",
         };
         let bound = |ps: Option<i64>| ps.map(|ps| ps.to_string()).unwrap_or_default();
         let cells = [

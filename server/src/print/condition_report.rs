@@ -1,4 +1,4 @@
-//! Conditions of a user and what became of them, in the forms that CI systems read.
+//! Conditions of a user and their outcomes, in the forms that CI systems read.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::BytesText;
 use serde_json::{Value, json};
 
-/// What became of a condition.
+/// The outcome of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionState {
     /// It does not hold.
@@ -22,7 +22,7 @@ pub enum ConditionState {
 pub struct CheckedCondition {
     /// The condition in the words of the user.
     pub condition: String,
-    /// What became of it.
+    /// Its outcome.
     pub state: ConditionState,
     /// Why it holds, or why nobody can tell.
     pub reasons: Vec<String>,
@@ -30,7 +30,7 @@ pub struct CheckedCondition {
 
 /// A form for a CI system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReportForm {
+pub enum CiForm {
     /// Annotations of GitHub, a line each.
     Github,
     /// JUnit's XML, a test for each condition.
@@ -52,11 +52,11 @@ pub struct ConditionReport<'r> {
 
 impl ConditionReport<'_> {
     /// Writes the report.
-    pub fn write(&self, form: ReportForm, out: &mut dyn Write) -> io::Result<()> {
+    pub fn write(&self, form: CiForm, out: &mut dyn Write) -> io::Result<()> {
         match form {
-            ReportForm::Github => self.github(out),
-            ReportForm::Junit => self.junit(out),
-            ReportForm::Sarif => {
+            CiForm::Github => self.github(out),
+            CiForm::Junit => self.junit(out),
+            CiForm::Sarif => {
                 serde_json::to_writer_pretty(&mut *out, &self.sarif())?;
                 writeln!(out)
             }
@@ -147,7 +147,7 @@ fn property(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn report(form: ReportForm) -> String {
+    fn report(form: CiForm) -> String {
         let condition = |condition: &str, state: ConditionState, reasons: &[&str]| CheckedCondition {
             condition: condition.to_owned(),
             state,
@@ -166,10 +166,10 @@ mod tests {
 
     #[test]
     fn signs_of_each_form_are_escaped() {
-        let github = report(ReportForm::Github);
+        let github = report(CiForm::Github);
         assert!(github.contains("::error title=nprof diff b > 2%25::b < \"c\" & d%0A100 %25\n"), "{github}");
         assert!(github.contains("::warning title=nprof diff c::no data\n") && !github.contains("a > 1"));
-        let junit = report(ReportForm::Junit);
+        let junit = report(CiForm::Junit);
         for part in [
             r#"<testsuite name="nprof diff" tests="3" failures="1" errors="1">"#,
             r#"<testcase classname="nprof diff" name="a &gt; 1%">"#,
@@ -178,7 +178,7 @@ mod tests {
         ] {
             assert!(junit.contains(part), "{part}: {junit}");
         }
-        let sarif: Value = serde_json::from_str(&report(ReportForm::Sarif)).unwrap();
+        let sarif: Value = serde_json::from_str(&report(CiForm::Sarif)).unwrap();
         let results = sarif["runs"][0]["results"].as_array().unwrap();
         assert_eq!(
             (results.len(), &results[0]["level"], &results[1]["level"]),

@@ -46,10 +46,8 @@ impl Store {
         all.map(|(name, id)| Ok(Baseline { name, profile: self.by_id(&id)?, id })).collect()
     }
 
-    /// Makes a name mean a profile. Returns the id of the profile that it meant before.
-    ///
-    /// # Errors
-    /// `Taken` if a profile has the name; those of a change of the store.
+    /// Makes a name mean a profile. Returns the id of the profile that it meant before. Fails
+    /// if a profile has the name.
     pub fn set_baseline(&self, name: &Slug, profile: &Profile) -> Result<Option<String>> {
         let _lock = self.lock()?;
         self.complete_or_warn();

@@ -1,16 +1,16 @@
-//! Rows of two runs that are one: work that has another name in the second run.
+//! RowNames of two runs that are one: work that has another name in the second run.
 //!
 //! Each of the two names is in one run only. They are one if they stand at the same place among
-//! names that both runs have, or if they are the only ones of one function: compilers put choices of
-//! tiles and types into the arguments of templates.
+//! names that both runs have, or if they are the only ones of one function: compilers put choices
+//! of tiles and types into the arguments of templates.
 
 use rustc_hash::FxHashMap;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::run_sample::RunSample;
 
-/// Rows of one repetition that are put beside each other. The time of it grows with the square of
-/// what differs.
+/// RowNames of one repetition that are put beside each other. The time of it grows with the square
+/// of what differs.
 const MOST_ALIGNED: usize = 4_000;
 
 /// A row of the first run with the row of the second one that is the same work.
@@ -20,7 +20,7 @@ pub(super) struct RowPair {
     pub(super) b: u32,
 }
 
-/// Rows that only one of the runs has.
+/// RowNames that only one of the runs has.
 struct Unmatched<'r> {
     a: &'r RunSample,
     b: &'r RunSample,
@@ -56,7 +56,8 @@ fn renamed_in_order(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
 }
 
 impl Unmatched<'_> {
-    /// Rows at the same place between names that both runs have, those that are most often first.
+    /// RowNames at the same place between names that both runs have, those that are most often
+    /// first.
     fn by_neighbours(&self) -> Vec<RowPair> {
         let first = u32::try_from(self.a.names.len()).unwrap_or(u32::MAX);
         let of_a = &self.a.order[..self.a.order.len().min(MOST_ALIGNED)];
@@ -89,7 +90,7 @@ impl Unmatched<'_> {
         !self.is_in_b[pair.a as usize] && self.in_a[pair.b as usize].is_none()
     }
 
-    /// Rows that are the only ones of their function in each run.
+    /// RowNames that are the only ones of their function in each run.
     fn by_function(&self) -> Vec<RowPair> {
         let only = |of: &RunSample, is_matched: &dyn Fn(usize) -> bool| {
             let mut rows: FxHashMap<String, Vec<u32>> = FxHashMap::default();

@@ -1,6 +1,6 @@
 //! Pairs of simulated runs of one program: chance makes no difference, and a planted one is found.
 
-use super::comparison::Comparison;
+use super::comparison::RunComparison;
 use super::rank_sample::{RankRepetition, RankSample, WorkSum};
 use super::{RunSample, SpeedVerdict};
 
@@ -80,7 +80,7 @@ fn chance_makes_no_difference() {
     let mut draws = Draws(1);
     let is_different = |_: &usize| {
         let (a, b) = (run(&mut draws, "", 1.0), run(&mut draws, "", 1.0));
-        let of = Comparison::of(&a, &b, false).unwrap();
+        let of = RunComparison::of(&a, &b, false).unwrap();
         of.verdict != SpeedVerdict::Same || of.rows.iter().any(|row| row.change.is_certain())
     };
     let wrong = (0..500).filter(is_different).count();
@@ -93,7 +93,7 @@ fn two_percent_of_any_kernel_are_found() {
     for (slowed, ..) in KERNELS {
         let is_found = |_: &usize| {
             let (a, b) = (run(&mut draws, "", 1.0), run(&mut draws, slowed, 1.02));
-            let of = Comparison::of(&a, &b, false).unwrap();
+            let of = RunComparison::of(&a, &b, false).unwrap();
             of.rows[0].name == slowed && of.rows[0].change.is_certain()
         };
         let found = (0..100).filter(is_found).count();

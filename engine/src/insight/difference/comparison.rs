@@ -1,9 +1,9 @@
 //! Two runs beside each other.
 
 use super::alignment::{RowPair, renamed};
-use super::interval::{Bounds, bounds};
+use super::interval::{ShiftBounds, bounds};
 use super::run_sample::RunSample;
-use super::samples::Samples;
+use super::samples::RowSamples;
 use rustc_hash::FxHashMap;
 
 /// Chance that the total of two runs of one program is called different.
@@ -71,7 +71,7 @@ impl Doubt {
 
 /// A time in both runs, in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
+pub struct TimeChange {
     /// In the first run.
     pub a_ps: i64,
     /// In the second run.
@@ -80,7 +80,7 @@ pub struct Change {
     pub bounds_ps: Option<(i64, i64)>,
 }
 
-impl Change {
+impl TimeChange {
     /// How much more the second run takes.
     #[must_use]
     pub fn difference_ps(&self) -> i64 {
@@ -94,16 +94,16 @@ impl Change {
     }
 
     /// A change with bounds, which are multiplied by `times`.
-    fn new(a_ps: i64, b_ps: i64, bounds: Option<Bounds>, times: f64) -> Self {
-        // Bounds of a swapped pair are the negated ones.
-        let whole = |of: Bounds| ((of.low * times).floor() as i64, (of.high * times).ceil() as i64);
+    fn new(a_ps: i64, b_ps: i64, bounds: Option<ShiftBounds>, times: f64) -> Self {
+        // ShiftBounds of a swapped pair are the negated ones.
+        let whole = |of: ShiftBounds| ((of.low * times).floor() as i64, (of.high * times).ceil() as i64);
         Self { a_ps, b_ps, bounds_ps: bounds.map(whole) }
     }
 }
 
 /// The meaning of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowKind {
+pub enum TimeKind {
     /// Work.
     Work,
     /// Time of work that ran beside other work, as a negative time: the rows of work have it twice.
@@ -116,7 +116,7 @@ pub enum RowKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedRow {
     /// The meaning.
-    pub kind: RowKind,
+    pub kind: TimeKind,
     /// The name in the first run, or in the second one of work that only it has. Empty for what is
     /// no work.
     pub name: String,
@@ -127,7 +127,7 @@ pub struct ComparedRow {
     /// Number of slices in the second run.
     pub b_count: u64,
     /// The times.
-    pub change: Change,
+    pub change: TimeChange,
     /// How large the difference is at least, if the row is looked at alone.
     least_ps: f64,
 }
@@ -136,25 +136,25 @@ impl ComparedRow {
     /// Whether only the second run has the work.
     #[must_use]
     pub fn is_new(&self) -> bool {
-        self.kind == RowKind::Work && self.a_count == 0 && self.b_count > 0
+        self.kind == TimeKind::Work && self.a_count == 0 && self.b_count > 0
     }
 
     /// Whether only the first run has the work.
     #[must_use]
     pub fn is_gone(&self) -> bool {
-        self.kind == RowKind::Work && self.a_count > 0 && self.b_count == 0
+        self.kind == TimeKind::Work && self.a_count > 0 && self.b_count == 0
     }
 }
 
 /// Two runs beside each other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
+pub struct RunComparison {
     /// Whether the second run is faster.
     pub verdict: SpeedVerdict,
-    /// What makes it tell less.
+    /// Reasons why it tells less than it could.
     pub doubts: Vec<Doubt>,
     /// The time of the repetitions: their sum if both runs have as many, else that of one.
-    pub total: Change,
+    pub total: TimeChange,
     /// Repetitions of the first and the second run.
     pub repetitions: (usize, usize),
     /// Repetitions that are left out, because not all ranks have them, of both runs.
@@ -166,7 +166,7 @@ pub struct Comparison {
     pub rows: Vec<ComparedRow>,
 }
 
-impl Comparison {
+impl RunComparison {
     /// Compares two runs. `None` if one has no work. `are_events_lost` says that one of the
     /// recordings lacks events.
     #[must_use]
@@ -174,7 +174,7 @@ impl Comparison {
         if a.repetitions() == 0 || b.repetitions() == 0 {
             return None;
         }
-        let pair = Pair { a, b };
+        let pair = RunPair { a, b };
         let total = pair.total();
         let mut rows = pair.work(&renamed(a, b));
         let common = common(&rows);
@@ -243,12 +243,12 @@ impl Comparison {
 
 /// Two runs whose rows are compared.
 #[derive(Clone, Copy)]
-struct Pair<'r> {
+struct RunPair<'r> {
     a: &'r RunSample,
     b: &'r RunSample,
 }
 
-impl Pair<'_> {
+impl RunPair<'_> {
     /// Repetitions to divide the sums of each run by.
     fn divisors(self) -> (usize, usize) {
         match self.a.repetitions() == self.b.repetitions() {
@@ -263,13 +263,13 @@ impl Pair<'_> {
     }
 
     /// The change of a row whose bounds may be wrong with this chance.
-    fn change(self, a: &Samples, b: &Samples, is_coupled: bool, error: f64) -> Change {
+    fn change(self, a: &RowSamples, b: &RowSamples, is_coupled: bool, error: f64) -> TimeChange {
         let (of_a, of_b) = self.divisors();
         let bounds = bounds(a, b, is_coupled, error);
-        Change::new(a.rounded(of_a), b.rounded(of_b), bounds, self.times())
+        TimeChange::new(a.rounded(of_a), b.rounded(of_b), bounds, self.times())
     }
 
-    fn total(self) -> Change {
+    fn total(self) -> TimeChange {
         self.change(&self.a.lengths(), &self.b.lengths(), true, TOTAL_ERROR)
     }
 
@@ -302,7 +302,7 @@ impl Pair<'_> {
         let (of_a, of_b) = (samples(self.a, a), samples(self.b, b));
         let least = bounds(&of_a, &of_b, is_coupled, ORDER_ERROR).map_or(0.0, |bounds| bounds.least());
         ComparedRow {
-            kind: RowKind::Work,
+            kind: TimeKind::Work,
             renamed: name_b.clone().filter(|name| name_a.as_ref().is_some_and(|other| other != name)),
             name: name_a.or(name_b).unwrap_or_default(),
             a_count: a.map_or(0, |row| self.a.count(row)),
@@ -313,9 +313,9 @@ impl Pair<'_> {
     }
 
     /// The rows that are no work. Idle time has what rounding leaves, so that all rows sum up.
-    fn rest(self, work: &[ComparedRow], total: Change) -> [ComparedRow; 2] {
+    fn rest(self, work: &[ComparedRow], total: TimeChange) -> [ComparedRow; 2] {
         let error = ROWS_ERROR / (work.len() + 2) as f64;
-        let row = |kind: RowKind, change: Change| ComparedRow {
+        let row = |kind: TimeKind, change: TimeChange| ComparedRow {
             kind,
             name: String::new(),
             renamed: None,
@@ -325,12 +325,13 @@ impl Pair<'_> {
             least_ps: 0.0,
         };
         let beside = self.change(&self.a.beside(), &self.b.beside(), true, error);
-        let sum = |of: fn(&Change) -> i64| work.iter().map(|row| of(&row.change)).sum::<i64>() + of(&beside);
-        let idle_ps = |of: fn(&Change) -> i64| of(&total).saturating_sub(sum(of));
+        let sum =
+            |of: fn(&TimeChange) -> i64| work.iter().map(|row| of(&row.change)).sum::<i64>() + of(&beside);
+        let idle_ps = |of: fn(&TimeChange) -> i64| of(&total).saturating_sub(sum(of));
         let bounds = bounds(&self.a.idle(), &self.b.idle(), true, error);
         let (a_ps, b_ps) = (idle_ps(|change| change.a_ps), idle_ps(|change| change.b_ps));
-        let idle = Change::new(a_ps, b_ps, bounds, self.times());
-        [row(RowKind::Beside, beside), row(RowKind::Idle, idle)]
+        let idle = TimeChange::new(a_ps, b_ps, bounds, self.times());
+        [row(TimeKind::Beside, beside), row(TimeKind::Idle, idle)]
     }
 }
 
@@ -343,7 +344,7 @@ fn order(one: &ComparedRow, other: &ComparedRow) -> std::cmp::Ordering {
 
 /// The part of the work of each run whose rows the other one has, too: that of the run with less.
 fn common(rows: &[ComparedRow]) -> f64 {
-    let part = |time: fn(&Change) -> i64| {
+    let part = |time: fn(&TimeChange) -> i64| {
         let all: i64 = rows.iter().map(|row| time(&row.change)).sum();
         let shared = rows.iter().filter(|row| !row.is_new() && !row.is_gone());
         let shared: i64 = shared.map(|row| time(&row.change)).sum();

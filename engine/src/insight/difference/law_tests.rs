@@ -3,7 +3,9 @@
 
 use proptest::prelude::*;
 
-use super::{ComparedRow, Comparison, RankSample, Repetition, RowKind, RunSample, SpeedVerdict, WorkKeys};
+use super::{
+    ComparedRow, RankSample, RunComparison, RunRepetition, RunSample, SpeedVerdict, TimeKind, WorkKeys,
+};
 use crate::base::Interval;
 use crate::exec::Cancel;
 use crate::insight::tests::{Drawn, US, any_slices, work_of};
@@ -13,9 +15,12 @@ fn rank_of(rank: u32, slices: &[Drawn], repetitions: i64) -> RankSample {
     let work = work_of(slices);
     let end_ps = work.nodes.iter().map(|node| node.end_ps()).max().unwrap_or_default();
     let span = |at: i64| Interval::new(end_ps * at / repetitions, end_ps * (at + 1) / repetitions);
-    let repetition =
-        |at: i64| Repetition { name: format!("step {at}"), span: span(at), is_open: at == repetitions - 1 };
-    let spans: Vec<Repetition> = (0..repetitions).map(repetition).collect();
+    let repetition = |at: i64| RunRepetition {
+        name: format!("step {at}"),
+        span: span(at),
+        is_open: at == repetitions - 1,
+    };
+    let spans: Vec<RunRepetition> = (0..repetitions).map(repetition).collect();
     RankSample::of(rank, &work, &WorkKeys::by_name(&work), &spans, Cancel::NEVER).unwrap()
 }
 
@@ -35,19 +40,19 @@ fn times(of: &ComparedRow) -> (i64, i64) {
 proptest! {
     #[test]
     fn rows_sum_up_to_the_total(a in any_run(), b in any_run()) {
-        let Some(of) = Comparison::of(&a, &b, false) else { return Ok(()) };
+        let Some(of) = RunComparison::of(&a, &b, false) else { return Ok(()) };
         let sums = of.rows.iter().map(times).fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
         prop_assert_eq!(sums, (of.total.a_ps, of.total.b_ps));
-        let within = |change: &super::Change| change.bounds_ps.is_none_or(|(low, high)| {
+        let within = |change: &super::TimeChange| change.bounds_ps.is_none_or(|(low, high)| {
             // Times are rounded, so a bound can miss the difference by that.
             low - 2 <= change.difference_ps() && change.difference_ps() <= high + 2
         });
-        prop_assert!(of.rows.iter().filter(|row| row.kind != RowKind::Idle).all(|row| within(&row.change)));
+        prop_assert!(of.rows.iter().filter(|row| row.kind != TimeKind::Idle).all(|row| within(&row.change)));
     }
 
     #[test]
     fn a_run_does_not_differ_from_itself(a in any_run()) {
-        let Some(of) = Comparison::of(&a, &a, false) else { return Ok(()) };
+        let Some(of) = RunComparison::of(&a, &a, false) else { return Ok(()) };
         prop_assert_eq!((of.verdict, of.total.difference_ps()), (SpeedVerdict::Same, 0));
         for row in &of.rows {
             prop_assert_eq!((row.change.difference_ps(), row.change.is_certain()), (0, false));
@@ -57,16 +62,16 @@ proptest! {
 
     #[test]
     fn a_swapped_pair_has_the_negated_differences(a in any_run(), b in any_run()) {
-        let (Some(of), Some(swapped)) = (Comparison::of(&a, &b, false), Comparison::of(&b, &a, false)) else {
+        let (Some(of), Some(swapped)) = (RunComparison::of(&a, &b, false), RunComparison::of(&b, &a, false)) else {
             return Ok(());
         };
-        let negated = |change: &super::Change| super::Change {
+        let negated = |change: &super::TimeChange| super::TimeChange {
             a_ps: change.b_ps,
             b_ps: change.a_ps,
             bounds_ps: change.bounds_ps.map(|(low, high)| (-high, -low)),
         };
         prop_assert_eq!(swapped.total, negated(&of.total));
-        let word = |of: &Comparison| of.verdict.name();
+        let word = |of: &RunComparison| of.verdict.name();
         let other = match of.verdict {
             SpeedVerdict::Faster => "slower",
             SpeedVerdict::Slower => "faster",
@@ -91,7 +96,7 @@ fn work_with_another_name_at_the_same_place_is_renamed() {
         ]
     };
     let (a, b) = (run_of(&[step("gemm")], 0), run_of(&[step("tuned")], 0));
-    let of = Comparison::of(&a, &b, false).unwrap();
+    let of = RunComparison::of(&a, &b, false).unwrap();
     let row = of.rows.iter().find(|row| row.renamed.is_some()).unwrap();
     assert_eq!((row.name.as_str(), row.renamed.as_deref()), ("gemm", Some("tuned")));
     assert_eq!((row.a_count, row.b_count, times(row)), (2, 2, (40 * US, 40 * US)));
@@ -101,7 +106,7 @@ fn work_with_another_name_at_the_same_place_is_renamed() {
 fn a_function_with_other_arguments_is_renamed_wherever_it_runs() {
     let a = vec![Drawn(0, "gemm<64, 64>(float*)", 0, 10), Drawn(0, "copy", 10, 12)];
     let b = vec![Drawn(0, "copy", 0, 2), Drawn(0, "gemm<128, 64>(float*)", 2, 9), Drawn(0, "fill", 9, 10)];
-    let of = Comparison::of(&run_of(&[a], 0), &run_of(&[b], 0), false).unwrap();
+    let of = RunComparison::of(&run_of(&[a], 0), &run_of(&[b], 0), false).unwrap();
     let renamed: Vec<&str> = of.rows.iter().filter_map(|row| row.renamed.as_deref()).collect();
     assert_eq!(renamed, ["gemm<128, 64>(float*)"]);
     let new: Vec<&str> = of.rows.iter().filter(|row| row.is_new()).map(|row| row.name.as_str()).collect();
@@ -113,11 +118,11 @@ fn runs_with_little_in_common_are_not_compared() {
     let of = |name: &'static str| {
         run_of(&[vec![Drawn(0, "begin", 0, 1), Drawn(0, name, 1, 90), Drawn(1, "end", 2, 3)]], 0)
     };
-    let pair = |a: &'static str, b: &'static str| Comparison::of(&of(a), &of(b), false).unwrap().verdict;
+    let pair = |a: &'static str, b: &'static str| RunComparison::of(&of(a), &of(b), false).unwrap().verdict;
     // At the same place: it is the same work under another name.
     assert_eq!(pair("train", "train"), SpeedVerdict::Same);
     let other =
         run_of(&[vec![Drawn(0, "read", 0, 50), Drawn(0, "sort", 50, 80), Drawn(0, "write", 80, 200)]], 0);
-    let found = Comparison::of(&of("train"), &other, false).unwrap();
+    let found = RunComparison::of(&of("train"), &other, false).unwrap();
     assert_eq!(found.verdict, SpeedVerdict::Inconclusive, "{found:?}");
 }

@@ -21,8 +21,8 @@ pub mod sentence;
 mod slice_sample;
 mod work_key;
 
-pub use comparison::{Change, ComparedRow, Comparison, Doubt, RowKind, SpeedVerdict};
+pub use comparison::{ComparedRow, Doubt, RunComparison, SpeedVerdict, TimeChange, TimeKind};
 pub use rank_sample::RankSample;
-pub use repetition::{Repetition, repetitions};
+pub use repetition::{RunRepetition, repetitions};
 pub use run_sample::RunSample;
 pub use work_key::{WorkKey, WorkKeys};

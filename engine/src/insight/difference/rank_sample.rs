@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::repetition::Repetition;
+use super::repetition::RunRepetition;
 use super::work_key::WorkKeys;
 use crate::base::{Interval, Result};
 use crate::exec::Cancel;
@@ -75,11 +75,11 @@ impl RankSample {
         rank: u32,
         work: &RankWork,
         keys: &WorkKeys,
-        repetitions: &[Repetition],
+        repetitions: &[RunRepetition],
         cancel: Cancel<'_>,
     ) -> Result<Self> {
         let whole = whole(work).filter(|_| repetitions.is_empty());
-        let mut repetitions: Vec<Repetition> = repetitions.iter().cloned().chain(whole).collect();
+        let mut repetitions: Vec<RunRepetition> = repetitions.iter().cloned().chain(whole).collect();
         repetitions.sort_by_key(|one| one.span.start);
         let mut spans: Vec<OpenSpan> = repetitions.iter().map(open).collect();
         let (mut first, mut order) = (0, Vec::new());
@@ -102,7 +102,7 @@ impl RankSample {
                 order.push(row);
             }
         }
-        let closed = |(of, span): (Repetition, OpenSpan)| RankRepetition {
+        let closed = |(of, span): (RunRepetition, OpenSpan)| RankRepetition {
             name: of.name,
             length_ps: of.span.duration_ps(),
             busy_ps: span.busy_ps,
@@ -114,7 +114,7 @@ impl RankSample {
     }
 }
 
-fn open(of: &Repetition) -> OpenSpan {
+fn open(of: &RunRepetition) -> OpenSpan {
     OpenSpan { span: of.span, covered_to_ps: i64::MIN, busy_ps: 0, sums: FxHashMap::default() }
 }
 
@@ -123,9 +123,9 @@ fn is_of_device(work: &RankWork, node: &WorkNode) -> bool {
 }
 
 /// From the first to the last work of the devices. `None` without work.
-fn whole(work: &RankWork) -> Option<Repetition> {
+fn whole(work: &RankWork) -> Option<RunRepetition> {
     let of_device = || work.nodes.iter().filter(|node| is_of_device(work, node));
     let start_ps = of_device().map(|node| node.start_ps).min()?;
     let end_ps = of_device().map(WorkNode::end_ps).max()?;
-    Some(Repetition { name: "run".to_owned(), span: Interval::new(start_ps, end_ps), is_open: false })
+    Some(RunRepetition { name: "run".to_owned(), span: Interval::new(start_ps, end_ps), is_open: false })
 }

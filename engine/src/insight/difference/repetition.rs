@@ -11,7 +11,7 @@ const ENOUGH_STEADY: usize = 2;
 
 /// One of the times that a rank did the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repetition {
+pub struct RunRepetition {
     /// Name of the step or the region.
     pub name: String,
     /// Its times, on the clock of the work.
@@ -24,7 +24,7 @@ pub struct Repetition {
 /// The steps of a rank that can be compared: those with the usual work, without the warm-up if
 /// enough are left. Empty if the rank has none.
 #[must_use]
-pub fn repetitions(of: &RankRegions) -> Vec<Repetition> {
+pub fn repetitions(of: &RankRegions) -> Vec<RunRepetition> {
     let Ok(steps) = &of.steps else { return Vec::new() };
     let usual = || steps.all.iter().filter(|step| step.shape == StepShape::Usual);
     let mut nodes: Vec<usize> = usual().map(|step| step.nodes).collect();
@@ -40,7 +40,7 @@ pub fn repetitions(of: &RankRegions) -> Vec<Repetition> {
     let chosen = if steady.len() >= ENOUGH_STEADY { steady } else { whole };
     let repetition = |at: usize| {
         let step = &steps.all[at];
-        Repetition { name: step.name.clone(), span: step.span, is_open: at == last && last > 0 }
+        RunRepetition { name: step.name.clone(), span: step.span, is_open: at == last && last > 0 }
     };
     chosen.into_iter().map(repetition).collect()
 }

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::rank_sample::{RankRepetition, RankSample, WorkSum};
-use super::samples::{Repeat, Samples};
+use super::samples::{RepeatedValues, RowSamples};
 
-/// What to compare of a run: repetitions that all of its ranks have, and their work by row.
+/// A run as it is compared: repetitions that all of its ranks have, and their work by row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSample {
     /// The rows.
@@ -16,7 +16,7 @@ pub struct RunSample {
     /// For each repetition whether the time to the next one is missing.
     pub(super) is_open: Vec<bool>,
     /// For each repetition the work of each rank.
-    cells: Vec<Vec<Cell>>,
+    cells: Vec<Vec<RepeatedWork>>,
     /// The numbers of the ranks.
     pub(super) ranks: Vec<u32>,
     /// Repetitions that are left out, because some ranks lack them.
@@ -29,7 +29,7 @@ pub struct RunSample {
 
 /// One repetition of one rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Cell {
+struct RepeatedWork {
     length_ps: i64,
     busy_ps: i64,
     sums: FxHashMap<u32, WorkSum>,
@@ -71,7 +71,7 @@ impl RunSample {
         let cell = |rank: usize, at: usize| {
             let RankRepetition { length_ps, busy_ps, sums, .. } = &ranks[rank].repetitions[at];
             let sums = sums.iter().map(|(row, sum)| (rows[rank][*row as usize], *sum)).collect();
-            Cell { length_ps: *length_ps, busy_ps: *busy_ps, sums }
+            RepeatedWork { length_ps: *length_ps, busy_ps: *busy_ps, sums }
         };
         let cells = shared.places.iter().map(|places| {
             shared.ranks.iter().zip(places).map(|(rank, at)| cell(*rank, *at)).collect::<Vec<_>>()
@@ -114,7 +114,7 @@ impl RunSample {
     }
 
     /// The times of a row in all repetitions and ranks.
-    pub(super) fn row(&self, row: u32) -> Samples {
+    pub(super) fn row(&self, row: u32) -> RowSamples {
         self.samples(|cell| cell.sums.get(&row).map_or(0, |sum| sum.time_ps))
     }
 
@@ -124,26 +124,26 @@ impl RunSample {
     }
 
     /// Lengths of the repetitions.
-    pub(super) fn lengths(&self) -> Samples {
+    pub(super) fn lengths(&self) -> RowSamples {
         self.samples(|cell| cell.length_ps)
     }
 
     /// Time of work that ran beside other work, as a negative number.
-    pub(super) fn beside(&self) -> Samples {
+    pub(super) fn beside(&self) -> RowSamples {
         self.samples(|cell| cell.busy_ps - cell.sums.values().map(|sum| sum.time_ps).sum::<i64>())
     }
 
     /// Time in which nothing ran.
-    pub(super) fn idle(&self) -> Samples {
+    pub(super) fn idle(&self) -> RowSamples {
         self.samples(|cell| cell.length_ps - cell.busy_ps)
     }
 
-    fn samples(&self, value: impl Fn(&Cell) -> i64) -> Samples {
-        let repeat = |(cells, is_open): (&Vec<Cell>, &bool)| Repeat {
+    fn samples(&self, value: impl Fn(&RepeatedWork) -> i64) -> RowSamples {
+        let repeat = |(cells, is_open): (&Vec<RepeatedWork>, &bool)| RepeatedValues {
             is_open: *is_open,
             of_ranks: cells.iter().map(|cell| value(cell).saturating_mul(self.times)).collect(),
         };
-        Samples(self.cells.iter().zip(&self.is_open).map(repeat).collect())
+        RowSamples(self.cells.iter().zip(&self.is_open).map(repeat).collect())
     }
 }
 

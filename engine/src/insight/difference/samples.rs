@@ -2,14 +2,14 @@
 
 /// The values of one row in one repetition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Repeat {
+pub(super) struct RepeatedValues {
     /// Whether the time to the next repetition is missing.
     pub(super) is_open: bool,
     /// One value for each rank, in picoseconds.
     pub(super) of_ranks: Vec<i64>,
 }
 
-impl Repeat {
+impl RepeatedValues {
     fn mean(&self) -> f64 {
         let sum: f64 = self.of_ranks.iter().map(|value| *value as f64).sum();
         sum / self.of_ranks.len().max(1) as f64
@@ -18,11 +18,11 @@ impl Repeat {
 
 /// The values of one row. All repetitions have the same ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Samples(pub(super) Vec<Repeat>);
+pub(super) struct RowSamples(pub(super) Vec<RepeatedValues>);
 
 /// The spread of the mean over ranks of one repetition.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct MeanSpread {
     /// Variance.
     pub(super) variance: f64,
     /// Its degrees of freedom.
@@ -31,14 +31,14 @@ pub(super) struct Spread {
 
 /// The spread of the mean of a repetition, seen in two ways.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Spreads {
+pub(super) struct MeanSpreads {
     /// From one repetition to the next.
-    pub(super) between: Spread,
+    pub(super) between: MeanSpread,
     /// From rank to rank within the repetitions, if ranks do not wait for each other.
-    pub(super) within: Option<Spread>,
+    pub(super) within: Option<MeanSpread>,
 }
 
-impl Samples {
+impl RowSamples {
     /// Number of repetitions.
     pub(super) fn len(&self) -> usize {
         self.0.len()
@@ -58,27 +58,27 @@ impl Samples {
 
     /// The mean over ranks of each repetition.
     pub(super) fn means(&self) -> Vec<f64> {
-        self.0.iter().map(Repeat::mean).collect()
+        self.0.iter().map(RepeatedValues::mean).collect()
     }
 
-    /// How much the mean of a repetition varies. `None` if that cannot be told.
+    /// The spread of the mean of a repetition. `None` if that cannot be told.
     ///
     /// Ranks of a repetition wait for each other, so the spread is that between repetitions. Work
     /// that waits for nobody varies from rank to rank as well, which tells much more of the same
     /// spread if repetitions have no effect of their own.
-    pub(super) fn spreads(&self, is_coupled: bool) -> Option<Spreads> {
+    pub(super) fn spreads(&self, is_coupled: bool) -> Option<MeanSpreads> {
         let means = self.means();
         // The last repetition lacks the time behind it, so it is a group of its own.
         let closed = means.iter().zip(&self.0).filter(|(_, one)| !(one.is_open && is_coupled));
         let closed: Vec<f64> = closed.map(|(mean, _)| *mean).collect();
         let groups = if closed.len() + 1 >= means.len() { &closed } else { &means };
         let within = if is_coupled { None } else { self.within(&means) };
-        Some(Spreads { between: variance(groups)?, within })
+        Some(MeanSpreads { between: variance(groups)?, within })
     }
 
-    /// How much the difference to other samples varies from one repetition to the next, if they are
+    /// The spread of the difference to other samples from one repetition to the next, if they are
     /// paired.
-    pub(super) fn spreads_of_difference(&self, of: &Self, is_coupled: bool) -> Option<Spreads> {
+    pub(super) fn spreads_of_difference(&self, of: &Self, is_coupled: bool) -> Option<MeanSpreads> {
         if self.len() != of.len() {
             return None;
         }
@@ -86,14 +86,20 @@ impl Samples {
         let differences: Vec<f64> = own.iter().zip(&other).map(|(own, other)| other - own).collect();
         let within = || {
             let (own, other) = (self.within(&own)?, of.within(&other)?);
-            Some(Spread { variance: own.variance + other.variance, freedom: own.freedom.min(other.freedom) })
+            Some(MeanSpread {
+                variance: own.variance + other.variance,
+                freedom: own.freedom.min(other.freedom),
+            })
         };
-        Some(Spreads { between: variance(&differences)?, within: if is_coupled { None } else { within() } })
+        Some(MeanSpreads {
+            between: variance(&differences)?,
+            within: if is_coupled { None } else { within() },
+        })
     }
 
-    /// How much the mean of a repetition varies if its ranks do not wait for each other. What a rank
-    /// always takes more than others is no spread.
-    fn within(&self, means: &[f64]) -> Option<Spread> {
+    /// The spread of the mean of a repetition if its ranks do not wait for each other. Time that a
+    /// rank always takes more than others is no spread.
+    fn within(&self, means: &[f64]) -> Option<MeanSpread> {
         let (repetitions, ranks) = (self.len(), self.0.first()?.of_ranks.len());
         if repetitions < 2 || ranks < 2 {
             return None;
@@ -110,15 +116,16 @@ impl Samples {
             }
         }
         let freedom = ((repetitions - 1) * (ranks - 1)) as f64;
-        Some(Spread { variance: squares / freedom / ranks as f64, freedom })
+        Some(MeanSpread { variance: squares / freedom / ranks as f64, freedom })
     }
 }
 
-impl Spreads {
-    /// The spread, if repetitions have no effect of their own: the larger one, known from all ranks.
-    pub(super) fn pooled(self) -> Spread {
+impl MeanSpreads {
+    /// The spread, if repetitions have no effect of their own: the larger one, known from all
+    /// ranks.
+    pub(super) fn pooled(self) -> MeanSpread {
         let Some(within) = self.within else { return self.between };
-        Spread {
+        MeanSpread {
             variance: self.between.variance.max(within.variance),
             freedom: self.between.freedom + within.freedom,
         }
@@ -126,18 +133,18 @@ impl Spreads {
 }
 
 /// The variance of values; `None` of fewer than two.
-fn variance(of: &[f64]) -> Option<Spread> {
+fn variance(of: &[f64]) -> Option<MeanSpread> {
     if of.len() < 2 {
         return None;
     }
     let mean = of.iter().sum::<f64>() / of.len() as f64;
     let freedom = (of.len() - 1) as f64;
     let variance = of.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / freedom;
-    Some(Spread { variance, freedom })
+    Some(MeanSpread { variance, freedom })
 }
 
-/// A part of a sum, to the nearest whole number; halves go away from zero, so that a negated sum has
-/// the negated part.
+/// A part of a sum, to the nearest whole number; halves go away from zero, so that a negated sum
+/// has the negated part.
 fn rounded_part(sum: i128, of: i128) -> i64 {
     let half = if sum < 0 { -of / 2 } else { of / 2 };
     i64::try_from((sum + half) / of).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX })

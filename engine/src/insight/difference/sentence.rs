@@ -1,11 +1,11 @@
 //! A comparison in sentences.
 
-use super::comparison::{Change, Comparison, Doubt, SpeedVerdict};
+use super::comparison::{Doubt, RunComparison, SpeedVerdict, TimeChange};
 use crate::base::time::short_duration;
 
 /// The answer. `a` and `b` name the runs.
 #[must_use]
-pub fn answer(of: &Comparison, a: &str, b: &str) -> String {
+pub fn answer(of: &RunComparison, a: &str, b: &str) -> String {
     let times = format!("{} instead of {}", time(of.total.b_ps), time(of.total.a_ps));
     let by = change(&of.total);
     match of.verdict {
@@ -19,9 +19,9 @@ pub fn answer(of: &Comparison, a: &str, b: &str) -> String {
     }
 }
 
-/// What the times are of.
+/// The scope of the times.
 #[must_use]
-pub fn scope(of: &Comparison) -> String {
+pub fn scope(of: &RunComparison) -> String {
     let (a, b) = of.repetitions;
     let repetitions = match (a, b) {
         (1, 1) => "one repetition of each".to_owned(),
@@ -58,7 +58,7 @@ pub fn doubt(of: &Doubt) -> String {
 }
 
 /// The difference of a time, with its bounds if they are known.
-fn change(of: &Change) -> String {
+fn change(of: &TimeChange) -> String {
     let difference = of.difference_ps();
     let part = match of.a_ps {
         0 => String::new(),

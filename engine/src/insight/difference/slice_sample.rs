@@ -4,15 +4,15 @@
 use rustc_hash::FxHashMap;
 
 use super::rank_sample::{RankRepetition, RankSample, WorkSum};
-use super::repetition::Repetition;
-use super::work_key::{Rows, WorkKey};
+use super::repetition::RunRepetition;
+use super::work_key::{RowNames, WorkKey};
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::makers::{DeviceTrack, SOURCE_FIELDS, each_device_slice};
+use crate::makers::{DeviceTrack, HLO_FIELDS, LAYER_FIELDS, SOURCE_FIELDS, each_device_slice};
 use crate::model::NameId;
 use crate::segment::{Bytes, Segment};
 
-/// What a track did.
+/// The work of a track.
 #[derive(Debug, Default)]
 struct TrackWork {
     /// For each repetition the sums by the number of a text.
@@ -65,18 +65,18 @@ impl RankSample {
         rank: u32,
         tracks: &[DeviceTrack],
         key: WorkKey,
-        repetitions: &[Repetition],
+        repetitions: &[RunRepetition],
         work: Work<'_>,
     ) -> Result<Self> {
         let mut chosen = repetitions.to_vec();
         chosen.sort_by_key(|one| one.span.start);
         if chosen.is_empty() {
             let span = Interval::new(i64::MIN, i64::MAX);
-            chosen.push(Repetition { name: "run".to_owned(), span, is_open: false });
+            chosen.push(RunRepetition { name: "run".to_owned(), span, is_open: false });
         }
         let of_track = |at: usize| track_work(segment, tracks[at], key, &chosen, work.cancel);
         let of_tracks = work.gather(tracks.len(), of_track)?;
-        let mut rows = Rows::default();
+        let mut rows = RowNames::default();
         let mut sums: Vec<FxHashMap<u32, WorkSum>> = vec![FxHashMap::default(); chosen.len()];
         let mut runs = BusyRuns::default();
         for of in of_tracks {
@@ -98,7 +98,7 @@ impl RankSample {
             let all = runs.0.first().zip(runs.0.last());
             chosen[0].span = all.map_or(Interval::default(), |(first, last)| first.cover(*last));
         }
-        let one = |(of, sums): (Repetition, FxHashMap<u32, WorkSum>)| RankRepetition {
+        let one = |(of, sums): (RunRepetition, FxHashMap<u32, WorkSum>)| RankRepetition {
             name: of.name,
             length_ps: of.span.duration_ps(),
             busy_ps: runs.within_ps(of.span),
@@ -115,12 +115,12 @@ fn track_work<B: Bytes>(
     segment: &Segment<B>,
     track: DeviceTrack,
     key: WorkKey,
-    repetitions: &[Repetition],
+    repetitions: &[RunRepetition],
     cancel: Cancel<'_>,
 ) -> Result<TrackWork> {
     let fields = match key {
-        WorkKey::Layer => Some(["layer", "layer"]),
-        WorkKey::Hlo => Some(["hlo_name", "hlo_name"]),
+        WorkKey::Layer => Some(LAYER_FIELDS),
+        WorkKey::Hlo => Some(HLO_FIELDS),
         WorkKey::Line => Some(SOURCE_FIELDS),
         WorkKey::Name | WorkKey::Operator | WorkKey::Rank => None,
     };
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(known.len(), 2);
         let work = work(&segment, Cancel::NEVER).unwrap();
         let whole = work.nodes.iter().map(|node| node.end_ps()).max().unwrap();
-        let span = |start: i64, end: i64| Repetition {
+        let span = |start: i64, end: i64| RunRepetition {
             name: start.to_string(),
             span: Interval::new(whole * start / 44, whole * end / 44),
             is_open: false,

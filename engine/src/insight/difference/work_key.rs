@@ -1,15 +1,17 @@
-//! What the work of a rank is summed up by.
+//! Keys by which the work of a rank is summed up.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::{TextsOfRows, communicates, field_texts, operators_of_launches, source_lines};
+use crate::makers::{
+    HLO_FIELDS, TextsOfRows, communicates, field_texts, operators_of_launches, source_lines,
+};
 use crate::model::rank_work::NO_LAYER;
 use crate::model::{NameId, RankWork, Role, WorkClass, WorkNode};
 use crate::segment::{Bytes, Segment};
 
-/// What rows of a comparison are about.
+/// The subject of the rows of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WorkKey {
     /// The name of a slice: that of a kernel, the opcode of an instruction.
@@ -90,7 +92,7 @@ impl WorkKeys {
                 of: KeysOf::Class(vec![0; work.classes.len()]),
             },
             WorkKey::Hlo => {
-                let texts = field_texts(segment, ["hlo_name"], cancel)?;
+                let texts = field_texts(segment, HLO_FIELDS, cancel)?;
                 Self::by_node(segment, work, |_, node| texts.get(&node.row).copied())?
             }
             WorkKey::Line => {
@@ -115,7 +117,7 @@ impl WorkKeys {
         text: impl Fn(u32, &WorkNode) -> Option<u32>,
     ) -> Result<Self> {
         let coupled = coupled(work);
-        let mut rows = Rows::default();
+        let mut rows = RowNames::default();
         let mut known: FxHashMap<(Option<u32>, bool), u32> = FxHashMap::default();
         let mut keys = Vec::with_capacity(work.nodes.len());
         for (at, node) in (0..).zip(&work.nodes) {
@@ -135,7 +137,7 @@ impl WorkKeys {
     }
 
     fn by_class<'w>(work: &'w RankWork, name: impl Fn(&WorkClass) -> Option<&'w str>) -> Self {
-        let mut rows = Rows::default();
+        let mut rows = RowNames::default();
         let classes = work.classes.iter().zip(coupled(work));
         let keys = classes.map(|(class, is_coupled)| rows.number(name(class), is_coupled)).collect();
         Self { names: rows.names, is_coupled: rows.is_coupled, of: KeysOf::Class(keys) }
@@ -169,15 +171,15 @@ fn coupled(work: &RankWork) -> Vec<bool> {
     work.classes.iter().map(is_coupled).collect()
 }
 
-/// Rows by name.
+/// RowNames by name.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct RowNames {
     names: Vec<String>,
     is_coupled: Vec<bool>,
     numbers: FxHashMap<String, u32>,
 }
 
-impl Rows {
+impl RowNames {
     /// The names, and whether each row is coupled.
     pub(super) fn finish(self) -> (Vec<String>, Vec<bool>) {
         (self.names, self.is_coupled)

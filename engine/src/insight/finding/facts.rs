@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 use super::coverage::Coverage;
 use super::data_gap::DataGap;
 use super::idle_time::IdleTime;
-use super::measured::MeasuredRank;
 use super::place::Place;
 use super::rule_name::RuleName;
 use super::severity::Severity;
@@ -18,6 +17,7 @@ use crate::insight::median_rank::MedianRank;
 use crate::insight::region::{NoSteps, StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
+use crate::metrics::DeviceMetrics;
 use crate::model::{MachineSide, TrackId, WorkNode};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
@@ -60,7 +60,7 @@ pub struct Facts<'g> {
     pub(super) no_steps: Option<NoSteps>,
     pub(super) idle: IdleTime,
     operator_of: Option<Box<OperatorOf<'g>>>,
-    measured: Option<MeasuredRank>,
+    measured: Option<DeviceMetrics>,
     pub(super) work: Work<'g>,
     median_rank: OnceLock<MedianRank<'g>>,
 }
@@ -125,12 +125,12 @@ impl<'g> Facts<'g> {
 
     /// The same facts with the metrics of a rank, whose device has engines and a memory of its own.
     #[must_use]
-    pub fn with_metrics_of(self, of: MeasuredRank) -> Self {
+    pub fn with_metrics_of(self, of: DeviceMetrics) -> Self {
         Self { measured: Some(of), ..self }
     }
 
     /// The metrics of a rank, if they are known.
-    pub(super) fn measured(&self) -> Option<&MeasuredRank> {
+    pub(super) fn measured(&self) -> Option<&DeviceMetrics> {
         self.measured.as_ref()
     }
 

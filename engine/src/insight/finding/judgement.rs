@@ -9,7 +9,7 @@ use crate::base::Result;
 /// The answers of all rules, those with the largest saving first, then those without, then those
 /// that found nothing and those that cannot tell.
 pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
-    // What only some devices have is no gap of the others.
+    // Metrics that only some devices have are no gap of the others.
     let has_metrics = facts.measured().is_some();
     let asked: Vec<RuleName> =
         RULES.iter().filter(|rule| has_metrics || !rule.needs_metrics).map(|rule| rule.name).collect();

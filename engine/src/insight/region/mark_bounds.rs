@@ -19,7 +19,7 @@ const CLEAR: i64 = 10;
 const LEAST_PAUSE: f64 = 0.005;
 
 /// The names before and behind a begin.
-type Border = (u32, u32);
+type StepBorder = (u32, u32);
 
 /// Begins of steps in an order of work, ascending, with the end of the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,9 +46,9 @@ impl MarkBounds {
 }
 
 /// The border to which begins move. `None` if they stay.
-fn settled_border(work: &RankWork, order: &ProgramOrder, begins: &[usize]) -> Option<Border> {
+fn settled_border(work: &RankWork, order: &ProgramOrder, begins: &[usize]) -> Option<StepBorder> {
     let (names, idle_ps) = (&order.names, idle_before(work, order));
-    let stated: FxHashSet<Border> = begins.iter().map(|at| border(names, *at)).collect();
+    let stated: FxHashSet<StepBorder> = begins.iter().map(|at| border(names, *at)).collect();
     if begins.len() < 2 {
         return None;
     }
@@ -66,7 +66,7 @@ fn settled_border(work: &RankWork, order: &ProgramOrder, begins: &[usize]) -> Op
     is_clear.then_some(found)
 }
 
-fn border(names: &[u32], at: usize) -> Border {
+fn border(names: &[u32], at: usize) -> StepBorder {
     (names[at - 1], names[at])
 }
 
@@ -77,12 +77,12 @@ fn near(names: &[u32], at: usize) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// The nearest place of a border. `None` if it is not near.
-fn place(names: &[u32], at: usize, of: Border) -> Option<usize> {
+fn place(names: &[u32], at: usize, of: StepBorder) -> Option<usize> {
     near(names, at).find(|at| border(names, *at) == of)
 }
 
 /// A begin at a border. A kernel of the border can be missing from a recording.
-fn moved(names: &[u32], at: usize, of: Border) -> usize {
+fn moved(names: &[u32], at: usize, of: StepBorder) -> usize {
     let is_half = |at: &usize| {
         let (before, behind) = border(names, *at);
         before != behind && (before == of.0 || behind == of.1)
@@ -91,10 +91,10 @@ fn moved(names: &[u32], at: usize, of: Border) -> usize {
 }
 
 /// The border with the longest pause among those that are near most begins and nowhere else.
-fn best(idle_ps: &[i64], names: &[u32], begins: &[usize]) -> Option<(i64, Border)> {
-    let all: FxHashSet<Border> =
+fn best(idle_ps: &[i64], names: &[u32], begins: &[usize]) -> Option<(i64, StepBorder)> {
+    let all: FxHashSet<StepBorder> =
         begins.iter().flat_map(|at| near(names, *at)).map(|at| border(names, at)).collect();
-    let pause = |of: Border| {
+    let pause = |of: StepBorder| {
         let places: Vec<usize> = begins.iter().filter_map(|at| place(names, *at, of)).collect();
         let count = names.windows(2).filter(|pair| (pair[0], pair[1]) == of).count();
         let is_of_steps = places.len() * 2 > begins.len() && count <= begins.len() + 1;

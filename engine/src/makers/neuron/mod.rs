@@ -14,7 +14,7 @@ mod work;
 use super::{Maker, MakerFacts, Tool};
 use crate::segment::Bytes;
 
-pub(crate) use source::FIELDS as SOURCE_FIELDS;
+pub(crate) use source::{FIELDS as SOURCE_FIELDS, HLO_FIELDS, LAYER_FIELDS};
 
 pub use engine::{Engine, EngineTrack, MATRIX_PRODUCTS};
 pub use tracks::{CounterTrack, NeuronMemory, NeuronTracks, name_on_core};

@@ -23,7 +23,7 @@ parameters! {
         pub profile: String = PROFILE,
         /// Name or id of the second profile, which can be the first one.
         pub with: String = Text::in_query("with"),
-        /// What a row is about.
+        /// The subject of a row.
         pub by: WorkKey = Word { name: "by", words: KEYS, default: Some(WorkKey::Name) },
         /// Numbers of the ranks of the first profile, separated by commas; by default all.
         pub ranks: Option<Vec<u32>> = Numbers("ranks"),

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::difference::WorkKey;
 use nprof_engine::insight::difference::sentence::signed_time;
-use nprof_engine::wire::comparison::{ComparedEntry, ComparedRun, ComparedRuns, EntryKind, VerdictWord};
+use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRun, ComparedRuns, VerdictWord};
 use nprof_engine::wire::questions::ComparisonQuestion;
 
 use super::open_profile::Opened;
@@ -76,7 +76,7 @@ fn OneProfile() -> impl IntoView {
     }
 }
 
-/// What rows are about, the region, and the way to the swapped pair.
+/// The choices: the subject of rows, the region, and the way to the swapped pair.
 #[component]
 fn CompareTools(opened: Opened) -> impl IntoView {
     let state = Memo::new(move |_| opened.session.view.with(|view| view.compare.clone()));
@@ -162,7 +162,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
     let tools = TableToolsState::new(source);
     let rows = Arc::clone(&found);
     let open = Callback::new(move |row: u32| {
-        let work = rows.rows.get(row as usize).filter(|row| row.kind == EntryKind::Work);
+        let work = rows.rows.get(row as usize).filter(|row| row.kind == ComparedKind::Work);
         if let Some(ComparedEntry { name, .. }) = work {
             opened.act(&Command::GoTo(ProfilePlace::Timeline));
             opened.act(&Command::SearchFor(name.clone()));

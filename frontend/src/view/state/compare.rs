@@ -11,7 +11,7 @@ use super::url_error::UrlError;
 /// Choices of the Compare place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CompareState {
-    /// What a row is about.
+    /// The subject of a row.
     pub by: WorkKey,
     /// The region of both runs that is compared; `None` for all of them.
     pub region: Option<String>,

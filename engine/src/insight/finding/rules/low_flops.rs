@@ -5,12 +5,12 @@
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
 use super::super::facts::Facts;
-use super::super::measured::MeasuredRank;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::{FindingRule, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
+use crate::metrics::{DeviceMetrics, TensorFlops};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::LowFlops,
@@ -31,15 +31,14 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 
-fn found(facts: &Facts<'_>, of: &MeasuredRank) -> Option<Finding> {
-    let hardware = of.value("hardware_flops").filter(|flops| *flops > 0.0)?;
-    let transposes = of.value("transpose_flops").unwrap_or(0.0) / hardware;
-    let model = of.value("model_flops").filter(|flops| *flops > 0.0).map_or(1.0, |flops| flops / hardware);
+fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
+    let TensorFlops { hardware, transposes, model } = of.flops?;
+    let (transposes, model) = (transposes / hardware, model.map_or(1.0, |flops| flops / hardware));
     if transposes <= MOST_TRANSPOSES && model >= LEAST_MODEL {
         return None;
     }
     let lost = transposes.max(1.0 - model).clamp(0.0, 1.0);
-    let lost_ps = (of.ps("tensor_engine_active_time")? as f64 * lost) as i64;
+    let lost_ps = (of.tensor_ps as f64 * lost) as i64;
     let saving = Bracket { low_ps: 0, middle_ps: lost_ps, high_ps: lost_ps };
     let mut finding = facts.finding_of_rank(RuleName::LowFlops, of.rank, saving);
     let share = |name: &str, share: f64| {

@@ -2,6 +2,7 @@
 //! for it.
 
 mod capture_loss;
+mod chip_limit;
 mod chip_wait;
 mod exposed_communication;
 mod host_blocks;
@@ -17,14 +18,13 @@ mod small_dmas;
 mod spill;
 mod start_up;
 mod tensor_idle;
-mod throttled;
 
 use super::data_gap::DataGap;
 use super::facts::Facts;
-use super::measured::MeasuredRank;
 use super::rule_name::RuleName;
 use super::verdict::{Finding, Judgement};
 use crate::base::Result;
+use crate::metrics::DeviceMetrics;
 
 /// Part of the run that a cause has to cost at most, for a finding.
 const LEAST_WORTH: f64 = 0.005;
@@ -61,7 +61,7 @@ pub static RULES: [FindingRule; 16] = [
     start_up::RULE,
     outlier_collective::RULE,
     tensor_idle::RULE,
-    throttled::RULE,
+    chip_limit::RULE,
     low_flops::RULE,
     small_dmas::RULE,
     spill::RULE,
@@ -71,7 +71,7 @@ pub static RULES: [FindingRule; 16] = [
 /// The judgement of a rule about the metrics of a rank.
 fn measured(
     facts: &Facts<'_>,
-    found: impl Fn(&Facts<'_>, &MeasuredRank) -> Option<Finding>,
+    found: impl Fn(&Facts<'_>, &DeviceMetrics) -> Option<Finding>,
 ) -> Result<Judgement> {
     let Some(of) = facts.measured() else { return Ok(Judgement::CannotTell(DataGap::DeviceMetrics)) };
     // Rules about parts of the run look at more than a half percent of it.

@@ -5,12 +5,12 @@
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
 use super::super::facts::Facts;
-use super::super::measured::MeasuredRank;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::{FindingRule, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
+use crate::metrics::{DeviceMetrics, TransferMetrics};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::SmallDmas,
@@ -33,9 +33,9 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 
-fn found(facts: &Facts<'_>, of: &MeasuredRank) -> Option<Finding> {
-    let (bytes, count) = (of.value("dma_transfer_average_bytes")?, of.value("dma_transfer_count")?);
-    let (active_ps, total_ps) = (of.ps("dma_active_time")?, of.ps("total_active_time")?);
+fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
+    let TransferMetrics { active_ps, count, mean_bytes: bytes, .. } = of.transfers?;
+    let total_ps = of.active_ps;
     let is_active = active_ps as f64 >= LEAST_ACTIVE * total_ps as f64;
     if bytes >= LARGE_BYTES || count < MANY || !is_active {
         return None;

@@ -4,12 +4,12 @@
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
 use super::super::facts::Facts;
-use super::super::measured::MeasuredRank;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::{FindingRule, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
+use crate::metrics::DeviceMetrics;
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::Spill,
@@ -28,16 +28,15 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 
-fn found(facts: &Facts<'_>, of: &MeasuredRank) -> Option<Finding> {
-    let bytes = |name: &str| of.value(name).unwrap_or(0.0);
-    let (saved, reloaded) = (bytes("spill_save_bytes"), bytes("spill_reload_bytes"));
-    let (read, written) = (of.value("hbm_read_bytes")?, of.value("hbm_write_bytes")?);
-    let share = reloaded / read.max(1.0);
+fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
+    let of_bytes = of.transfers?;
+    let share = of_bytes.reloaded_bytes / of_bytes.read_bytes.max(1.0);
     if share < LEAST_RELOADED {
         return None;
     }
-    let part = ((saved + reloaded) / (read + written).max(1.0)).min(1.0);
-    let time_ps = (of.ps("dma_active_time")? as f64 * part) as i64;
+    let moved = (of_bytes.read_bytes + of_bytes.written_bytes).max(1.0);
+    let part = ((of_bytes.spilled_bytes + of_bytes.reloaded_bytes) / moved).min(1.0);
+    let time_ps = (of_bytes.active_ps as f64 * part) as i64;
     let saving = Bracket { low_ps: 0, middle_ps: time_ps, high_ps: time_ps };
     let mut finding = facts.finding_of_rank(RuleName::Spill, of.rank, saving);
     let measure = EvidenceMeasure::OfBytes;

@@ -1,37 +1,46 @@
 //! Rules about metrics, each with one number that is wrong and with all that are right.
 
-use super::super::{Facts, Judgement, MeasuredRank, RuleName, findings};
+use super::super::{Facts, Judgement, RuleName, findings};
 use super::machines::{busy, machine};
 use crate::exec::Work;
+use crate::metrics::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
 
-/// Metrics of a sound rank of 10.2 ms. Times are in seconds.
-const SOUND: [(&str, f64); 15] = [
-    ("total_time", 10.2e-3),
-    ("total_active_time", 10e-3),
-    ("tensor_engine_active_time", 8e-3),
-    ("vector_engine_active_time", 5e-3),
-    ("scalar_engine_active_time", 1e-3),
-    ("gpsimd_engine_active_time", 0.0),
-    ("hardware_flops", 100e9),
-    ("transpose_flops", 5e9),
-    ("model_flops", 90e9),
-    ("hbm_read_bytes", 100e6),
-    ("hbm_write_bytes", 20e6),
-    ("spill_reload_bytes", 1e6),
-    ("dma_active_time", 4e-3),
-    ("dma_transfer_average_bytes", 65_536.0),
-    ("dma_transfer_count", 1_000.0),
-];
+const US: i64 = 1_000_000;
+
+/// Metrics of a sound rank of 10.2 ms.
+fn sound() -> DeviceMetrics {
+    DeviceMetrics {
+        rank: 0,
+        total_ps: 10_200 * US,
+        active_ps: 10_000 * US,
+        tensor_ps: 8_000 * US,
+        busiest_other: Some(EngineTime { name: "Vector", time_ps: 5_000 * US }),
+        flops: Some(TensorFlops { hardware: 100e9, transposes: 5e9, model: Some(90e9) }),
+        transfers: Some(transfers()),
+        lost_peak: 0.0,
+    }
+}
+
+fn transfers() -> TransferMetrics {
+    TransferMetrics {
+        active_ps: 4_000 * US,
+        count: 1_000.0,
+        mean_bytes: 65_536.0,
+        read_bytes: 100e6,
+        written_bytes: 20e6,
+        spilled_bytes: 1e6,
+        reloaded_bytes: 1e6,
+    }
+}
 
 /// The rules that find something, with the most likely saving of each in microseconds.
-fn found(changes: &[(&str, f64)]) -> Vec<(RuleName, i64)> {
+fn found(metrics: DeviceMetrics) -> Vec<(RuleName, i64)> {
     let of = machine(&busy(100));
-    let values = SOUND.iter().chain(changes).map(|(name, value)| ((*name).to_owned(), *value)).collect();
     let facts = Facts::new(&of.job, &of.report, &of.graph, Work::IN_PLACE).unwrap();
-    let facts = facts.with_metrics_of(MeasuredRank { rank: 0, values });
+    let facts = facts.with_metrics_of(metrics);
     let all = findings(&facts).unwrap();
     let of_rule = |(rule, verdict): (RuleName, Judgement)| match verdict {
-        Judgement::Found(found) => found.first().map(|one| (rule, one.saved_ps().unwrap() / 1_000_000)),
+        Judgement::Found(found) => found.first().map(|one| (rule, one.saved_ps().unwrap() / US)),
         _ => None,
     };
     all.into_iter().filter_map(|one| of_rule((one.rule, one.verdict))).collect()
@@ -39,30 +48,39 @@ fn found(changes: &[(&str, f64)]) -> Vec<(RuleName, i64)> {
 
 #[test]
 fn a_sound_rank_has_no_findings() {
-    assert_eq!(found(&[]), []);
+    assert_eq!(found(sound()), []);
 }
 
 #[test]
 fn each_rule_finds_its_number() {
-    assert_eq!(found(&[("tensor_engine_active_time", 4e-3)]), [(RuleName::TensorIdle, 1_000)]);
+    let engine = |time_us: i64| Some(EngineTime { name: "Vector", time_ps: time_us * US });
+    let idle = DeviceMetrics { tensor_ps: 4_000 * US, ..sound() };
+    assert_eq!(found(idle), [(RuleName::TensorIdle, 1_000)]);
     // The other engine is the limit: nothing is sure to be saved.
-    let bound = [("tensor_engine_active_time", 3e-3), ("vector_engine_active_time", 9e-3)];
-    assert_eq!(found(&bound), [(RuleName::TensorIdle, 0)]);
-    assert_eq!(found(&[("throttle_avg_util_limit_nc1_percent", 0.95)]), [(RuleName::Throttled, 400)]);
-    assert_eq!(found(&[("transpose_flops", 25e9)]), [(RuleName::LowFlops, 2_000)]);
-    assert_eq!(found(&[("model_flops", 40e9)]), [(RuleName::LowFlops, 4_800)]);
-    assert_eq!(found(&[("dma_transfer_average_bytes", 8_192.0)]), [(RuleName::SmallDmas, 3_000)]);
-    let spilled = [("spill_reload_bytes", 30e6), ("spill_save_bytes", 30e6)];
-    assert_eq!(found(&spilled), [(RuleName::Spill, 2_000)]);
+    let bound = DeviceMetrics { tensor_ps: 3_000 * US, busiest_other: engine(9_000), ..sound() };
+    assert_eq!(found(bound), [(RuleName::TensorIdle, 0)]);
+    assert_eq!(found(DeviceMetrics { lost_peak: 0.05, ..sound() }), [(RuleName::Throttled, 400)]);
+    let flops = |transposes: f64, model: f64| DeviceMetrics {
+        flops: Some(TensorFlops { hardware: 100e9, transposes, model: Some(model) }),
+        ..sound()
+    };
+    assert_eq!(found(flops(25e9, 75e9)), [(RuleName::LowFlops, 2_000)]);
+    assert_eq!(found(flops(5e9, 40e9)), [(RuleName::LowFlops, 4_800)]);
+    let moved = |transfers: TransferMetrics| DeviceMetrics { transfers: Some(transfers), ..sound() };
+    let small = TransferMetrics { mean_bytes: 8_192.0, ..transfers() };
+    assert_eq!(found(moved(small)), [(RuleName::SmallDmas, 3_000)]);
+    let spilled = TransferMetrics { spilled_bytes: 30e6, reloaded_bytes: 30e6, ..transfers() };
+    assert_eq!(found(moved(spilled)), [(RuleName::Spill, 2_000)]);
 }
 
 #[test]
 fn what_is_too_little_is_no_finding() {
-    assert_eq!(found(&[("throttle_avg_util_limit_nc0_percent", 0.992)]), []);
+    assert_eq!(found(DeviceMetrics { lost_peak: 0.008, ..sound() }), []);
     // A limit in time in which nothing is computed.
-    let idle = [("throttle_avg_util_limit_nc0_percent", 0.1), ("tensor_engine_active_time", 1e-6)];
-    assert!(found(&idle).iter().all(|(rule, _)| *rule != RuleName::Throttled));
-    assert_eq!(found(&[("dma_transfer_average_bytes", 8_192.0), ("dma_transfer_count", 20.0)]), []);
+    let idle = found(DeviceMetrics { lost_peak: 0.9, tensor_ps: US, ..sound() });
+    assert!(idle.iter().all(|(rule, _)| *rule != RuleName::Throttled), "{idle:?}");
+    let few = TransferMetrics { mean_bytes: 8_192.0, count: 20.0, ..transfers() };
+    assert_eq!(found(DeviceMetrics { transfers: Some(few), ..sound() }), []);
 }
 
 #[test]

@@ -8,12 +8,15 @@
 
 mod activity;
 mod busy;
+mod device;
 mod dma;
 mod engines;
 mod run;
 mod throttle;
 
 pub use busy::{Busy, for_each_busy};
+pub(in crate::makers) use device::device_metrics;
+
 use run::RunFacts;
 pub use throttle::{is_limit, shown_name};
 

@@ -5,12 +5,12 @@
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
-use super::super::measured::MeasuredRank;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::{FindingRule, LEAST_WORTH, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
+use crate::metrics::DeviceMetrics;
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::Throttled,
@@ -29,19 +29,17 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 
-fn found(facts: &Facts<'_>, of: &MeasuredRank) -> Option<Finding> {
-    let limits = of.like("throttle_avg_util_limit_nc", "_percent");
-    let lost = 1.0 - limits.fold(1.0, f64::min);
+fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
+    let lost = of.lost_peak;
     if lost <= LEAST_LOST {
         return None;
     }
     let part = |ps: i64| (ps as f64 * lost) as i64;
-    let (total_ps, active_ps) = (of.ps("total_time")?, of.ps("tensor_engine_active_time")?);
     // A chip that computes nothing may be limited as long as it likes.
-    if facts.share(part(active_ps)) < LEAST_WORTH {
+    if facts.share(part(of.tensor_ps)) < LEAST_WORTH {
         return None;
     }
-    let saving = Bracket { low_ps: 0, middle_ps: part(active_ps), high_ps: part(total_ps) };
+    let saving = Bracket { low_ps: 0, middle_ps: part(of.tensor_ps), high_ps: part(of.total_ps) };
     let mut finding = facts.finding_of_rank(RuleName::Throttled, of.rank, saving);
     finding.evidence = vec![FindingEvidence::new(EvidenceMeasure::LostPeak, EvidenceValue::Share(lost))];
     Some(finding)
