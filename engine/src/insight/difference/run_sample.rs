@@ -152,7 +152,7 @@ impl RunSample {
 fn shared(ranks: &[RankSample]) -> Shared {
     let mut order: Vec<String> = Vec::new();
     let mut places: FxHashMap<String, Vec<(usize, usize)>> = FxHashMap::default();
-    let have_names = ranks.iter().all(|rank| has_unique_names(rank));
+    let have_names = ranks.iter().all(has_unique_names);
     let longest = ranks.iter().max_by_key(|rank| rank.repetitions.len());
     let most = longest.map_or(0, |rank| rank.repetitions.len());
     for (at, rank) in ranks.iter().enumerate() {
