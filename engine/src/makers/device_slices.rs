@@ -14,6 +14,14 @@ pub struct DeviceTrack {
     table: TableId,
 }
 
+impl DeviceTrack {
+    /// Its name.
+    #[must_use]
+    pub fn name<B: Bytes>(self, segment: &Segment<B>) -> &str {
+        segment.footer().tracks[self.track.0 as usize].spec.name.trim()
+    }
+}
+
 /// A slice that ran to its end. Times are in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredSlice {

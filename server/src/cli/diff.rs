@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   nprof diff run-7 run-8                     is run-8 faster, and what takes another time
   nprof diff run-7 run-8 --by operator       by the operators of PyTorch that launched the work
+  nprof diff run-7 run-8 --by track          by engines, queues and streams
   nprof diff run-7 run-8 --region 'ProfilerStep#10'
                                              one step, as `nprof regions` names it
   nprof diff run-7 --ranks 3 --b-ranks 5     two ranks of one profile
@@ -105,6 +106,9 @@ enum RowSubject {
     /// The name of a slice: a kernel, an opcode, a transfer
     #[value(aliases = ["opcode", "kernel"])]
     Name,
+    /// The track: an engine, a queue, a stream
+    #[value(aliases = ["engine", "queue", "stream"])]
+    Track,
     /// The layer of the model
     Layer,
     /// The operation of the compiler's program (HLO)
@@ -121,6 +125,7 @@ impl RowSubject {
     fn key(self) -> WorkKey {
         match self {
             Self::Name => WorkKey::Name,
+            Self::Track => WorkKey::Track,
             Self::Layer => WorkKey::Layer,
             Self::Hlo => WorkKey::Hlo,
             Self::Operator => WorkKey::Operator,

@@ -79,10 +79,11 @@ impl RankSample {
         let mut rows = RowNames::default();
         let mut sums: Vec<FxHashMap<u32, WorkSum>> = vec![FxHashMap::default(); chosen.len()];
         let mut runs = BusyRuns::default();
-        for of in of_tracks {
+        for (of, track) in of_tracks.into_iter().zip(tracks) {
             for (own, sums) in of.sums.into_iter().zip(&mut sums) {
                 for (text, sum) in own {
                     let row = match (key, text) {
+                        (WorkKey::Track, _) => rows.number(Some(track.name(segment)), true),
                         (WorkKey::Rank, _) => rows.number(Some(&format!("rank {rank}")), true),
                         (_, Some(text)) => rows.number(Some(segment.text(NameId(text))?), true),
                         (_, None) => rows.number(None, true),
@@ -122,7 +123,7 @@ fn track_work<B: Bytes>(
         WorkKey::Layer => Some(LAYER_FIELDS),
         WorkKey::Hlo => Some(HLO_FIELDS),
         WorkKey::Line => Some(SOURCE_FIELDS),
-        WorkKey::Name | WorkKey::Operator | WorkKey::Rank => None,
+        WorkKey::Name | WorkKey::Track | WorkKey::Operator | WorkKey::Rank => None,
     };
     let mut of = TrackWork { sums: vec![FxHashMap::default(); repetitions.len()], ..TrackWork::default() };
     let mut first = 0;
@@ -132,7 +133,7 @@ fn track_work<B: Bytes>(
             first += 1;
         }
         // Nothing of these devices was launched by an operator.
-        let text = slice.text.filter(|_| !matches!(key, WorkKey::Operator | WorkKey::Rank));
+        let text = slice.text.filter(|_| !matches!(key, WorkKey::Operator | WorkKey::Track | WorkKey::Rank));
         for (one, sums) in repetitions[first..].iter().zip(&mut of.sums[first..]) {
             if one.span.start.0 >= slice.end_ps {
                 break;
@@ -172,7 +173,7 @@ mod tests {
             is_open: false,
         };
         for spans in [vec![], vec![span(0, 18), span(18, 42)], vec![span(6, 7)]] {
-            for key in [WorkKey::Name, WorkKey::Rank] {
+            for key in [WorkKey::Name, WorkKey::Track, WorkKey::Rank] {
                 let keys = WorkKeys::of(&segment, &work, 3, key, Cancel::NEVER).unwrap();
                 let of_work = RankSample::of(3, &work, &keys, &spans, Cancel::NEVER).unwrap();
                 let stored = RankSample::of_tracks(&segment, 3, &known, key, &spans, Work::IN_PLACE).unwrap();

@@ -17,6 +17,8 @@ pub enum WorkKey {
     /// The name of a slice: that of a kernel, the opcode of an instruction.
     #[default]
     Name,
+    /// The track: an engine, a queue, a stream.
+    Track,
     /// The layer of a model.
     Layer,
     /// The operation of the compiler's program (HLO).
@@ -31,13 +33,15 @@ pub enum WorkKey {
 
 impl WorkKey {
     /// All keys.
-    pub const ALL: [Self; 6] = [Self::Name, Self::Layer, Self::Hlo, Self::Operator, Self::Line, Self::Rank];
+    pub const ALL: [Self; 7] =
+        [Self::Name, Self::Track, Self::Layer, Self::Hlo, Self::Operator, Self::Line, Self::Rank];
 
     /// The word for people and messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Name => "name",
+            Self::Track => "track",
             Self::Layer => "layer",
             Self::Hlo => "hlo",
             Self::Operator => "operator",
@@ -85,6 +89,7 @@ impl WorkKeys {
         let layer = |class: &WorkClass| Some(class.layer).filter(|layer| *layer != NO_LAYER);
         Ok(match key {
             WorkKey::Name => Self::by_name(work),
+            WorkKey::Track => Self::by_class(work, |class| Some(work.track_name(class.queue))),
             WorkKey::Layer => Self::by_class(work, |class| work.name(layer(class)?)),
             WorkKey::Rank => Self {
                 names: vec![format!("rank {rank}")],

@@ -9,6 +9,7 @@ use crate::wire::refusal::Refusal;
 
 const KEYS: Words<WorkKey> = &[
     ("name", WorkKey::Name),
+    ("track", WorkKey::Track),
     ("layer", WorkKey::Layer),
     ("hlo", WorkKey::Hlo),
     ("operator", WorkKey::Operator),

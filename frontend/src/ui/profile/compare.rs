@@ -132,6 +132,7 @@ fn CompareTools(opened: Opened) -> impl IntoView {
 fn words(key: WorkKey) -> &'static str {
     match key {
         WorkKey::Name => "name",
+        WorkKey::Track => "track",
         WorkKey::Layer => "layer",
         WorkKey::Hlo => "HLO operation",
         WorkKey::Operator => "operator",

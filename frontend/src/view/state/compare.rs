@@ -41,8 +41,10 @@ impl CompareState {
     pub(in crate::view) fn read(&mut self, name: &str, value: &str) -> Result<bool, UrlError> {
         match name {
             BY => {
-                let error =
-                    UrlError::Parameter { name: BY, expected: "name, layer, hlo, operator, line or rank" };
+                let error = UrlError::Parameter {
+                    name: BY,
+                    expected: "name, track, layer, hlo, operator, line or rank",
+                };
                 self.by = WorkKey::from_name(value).ok_or(error)?;
             }
             REGION => {
