@@ -43,6 +43,7 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
         ints(DIFFERENCE, "Difference", "ps", "Time in the second run less that in the first one.", &|row| {
             row.difference_ps()
         }),
+        TableColumn::new(NAME, "Name", "", texts(of.rows.iter().map(name_of).collect())),
         share().giving_way(0),
     ];
     if of.rows.iter().any(|row| row.low.is_some()) {
@@ -56,7 +57,6 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
         ints("b", "B", "ps", "Time in the second run.", &|row| row.b_ps),
         count("a_count", "Count A", "Slices in the first run.", &|row| row.a_count).giving_way(1),
         count("b_count", "Count B", "Slices in the second run.", &|row| row.b_count).giving_way(1),
-        TableColumn::new(NAME, "Name", "", texts(of.rows.iter().map(name_of).collect())),
     ]);
     DataTable { columns, rows }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nprof_engine::insight::difference::WorkKey;
 use serde_json::{Value, json};
@@ -47,8 +48,8 @@ pub(super) struct DiffArgs {
     /// Name or id of the second profile, or the name of a baseline [default: the first one]
     b: Option<String>,
     /// Subject of a row
-    #[arg(long, value_enum, default_value = "name", ignore_case = true)]
-    by: RowSubject,
+    #[arg(long, value_parser = subjects(), default_value = "name", ignore_case = true)]
+    by: WorkKey,
     /// Only these ranks of both profiles, such as `0,3-5`
     #[arg(long, visible_alias = "rank", value_name = "LIST", value_parser = Ranks::parse)]
     ranks: Option<Ranks>,
@@ -100,46 +101,34 @@ enum DiffFormat {
     Sarif,
 }
 
-/// The subject of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RowSubject {
-    /// The name of a slice: a kernel, an opcode, a transfer
-    #[value(aliases = ["opcode", "kernel"])]
-    Name,
-    /// The track: an engine, a queue, a stream
-    #[value(aliases = ["engine", "queue", "stream"])]
-    Track,
-    /// The layer of the model
-    Layer,
-    /// The operation of the compiler's program (HLO)
-    Hlo,
-    /// The innermost operator of PyTorch that launched the work
-    Operator,
-    /// The line of source
-    Line,
-    /// The rank; times are summed over ranks then
-    Rank,
-}
-
-impl RowSubject {
-    fn key(self) -> WorkKey {
-        match self {
-            Self::Name => WorkKey::Name,
-            Self::Track => WorkKey::Track,
-            Self::Layer => WorkKey::Layer,
-            Self::Hlo => WorkKey::Hlo,
-            Self::Operator => WorkKey::Operator,
-            Self::Line => WorkKey::Line,
-            Self::Rank => WorkKey::Rank,
-        }
-    }
+/// The subjects of a row, with what each is.
+fn subjects() -> impl TypedValueParser<Value = WorkKey> {
+    let value = |key: WorkKey| {
+        let (aliases, help): (&'static [&'static str], &'static str) = match key {
+            WorkKey::Name => (&["opcode", "kernel"], "The name of a slice: a kernel, an opcode, a transfer"),
+            WorkKey::Track => (&["engine", "queue", "stream"], "The track: an engine, a queue, a stream"),
+            WorkKey::Layer => (&[], "The layer of the model"),
+            WorkKey::Hlo => (&[], "The operation of the compiler's program (HLO)"),
+            WorkKey::Operator => (&[], "The innermost operator of PyTorch that launched the work"),
+            WorkKey::Line => (&[], "The line of source"),
+            WorkKey::Rank => (&[], "The rank; times are summed over ranks then"),
+        };
+        PossibleValue::new(key.name()).aliases(aliases).help(help)
+    };
+    let values = WorkKey::ALL.map(value);
+    let all = values.clone();
+    let key = move |text: String| {
+        let at = all.iter().position(|value| value.matches(&text, true));
+        at.map_or_else(WorkKey::default, |at| WorkKey::ALL[at])
+    };
+    PossibleValuesParser::new(values).map(key)
 }
 
 impl DiffArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let store = place.read()?;
         let [a, b] = self.parts(&store)?;
-        let mut found = analysing(|cancel| compare(&a, &b, self.by.key(), cancel))?;
+        let mut found = analysing(|cancel| compare(&a, &b, self.by, cancel))?;
         let checked = checked(&self.fail_on, &found, self.even_if_noise);
         found.merge_beyond(self.most_rows());
         let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked: &checked };
@@ -148,7 +137,7 @@ impl DiffArgs {
             DiffFormat::Json => {
                 let mut document = version();
                 document.insert("unit".to_owned(), json!("ps"));
-                document.insert("by".to_owned(), json!(self.by.key().name()));
+                document.insert("by".to_owned(), json!(self.by.name()));
                 if let Value::Object(message) = json!(found) {
                     document.extend(message);
                 }

@@ -199,20 +199,11 @@ impl RunComparison {
         Some(comparison)
     }
 
-    /// Whether times are those of one repetition, because the runs have different numbers of them.
-    #[must_use]
-    pub fn is_of_one(&self) -> bool {
-        self.repetitions.0 != self.repetitions.1
-    }
-
-    /// The difference of the total, relative to that of the first run.
-    #[must_use]
-    pub fn relative(&self) -> f64 {
-        relative(self.total.difference_ps(), self.total.a_ps)
-    }
-
     fn judge(&mut self) {
-        let (total, relative) = (self.total, self.relative().abs());
+        let total = self.total;
+        // Relative to the longer run, so that a swapped pair has the same doubts.
+        let longer_ps = total.a_ps.max(total.b_ps).max(1);
+        let relative = total.difference_ps().unsigned_abs() as f64 / longer_ps as f64;
         let is_equal = self.rows.iter().all(|row| row.change.difference_ps() == 0);
         let direction = match total.difference_ps() > 0 {
             true => SpeedVerdict::Slower,
@@ -351,8 +342,4 @@ fn common(rows: &[ComparedRow]) -> f64 {
         if all > 0 { shared as f64 / all as f64 } else { 1.0 }
     };
     part(|change| change.a_ps).min(part(|change| change.b_ps))
-}
-
-fn relative(of_ps: i64, whole_ps: i64) -> f64 {
-    if whole_ps == 0 { 0.0 } else { of_ps as f64 / whole_ps as f64 }
 }
