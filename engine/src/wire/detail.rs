@@ -121,6 +121,19 @@ pub enum FieldContent {
     Json(String),
 }
 
+impl FieldContent {
+    /// The number. `None` for other values.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Int(number) => Some(*number as f64),
+            Self::Uint(number) => Some(*number as f64),
+            Self::Float(number) => Some(*number),
+            Self::Bool(_) | Self::Text(_) | Self::Json(_) => None,
+        }
+    }
+}
+
 /// The slice at the other end of an arrow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -9,7 +9,6 @@ use nprof_engine::makers::{device_metrics, imitated_tool};
 use nprof_engine::metrics::DeviceMetrics;
 use nprof_engine::model::TrackId;
 use nprof_engine::query::slice;
-use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::findings::Findings;
 
 use super::graph::{Replayable, too_large};
@@ -118,13 +117,7 @@ fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<DeviceMetric
         let place = profile.place_of(file);
         let summary = summary_of(&place, segment, on_all_cores(cancel))?;
         let all = summary.groups.into_iter().flat_map(|group| group.metrics);
-        let number = |value: &FieldContent| match value {
-            FieldContent::Int(number) => Some(*number as f64),
-            FieldContent::Uint(number) => Some(*number as f64),
-            FieldContent::Float(number) => Some(*number),
-            FieldContent::Bool(_) | FieldContent::Text(_) | FieldContent::Json(_) => None,
-        };
-        let values = all.filter_map(|metric| Some((metric.name, number(&metric.value)?))).collect();
+        let values = all.filter_map(|metric| Some((metric.name, metric.value.number()?))).collect();
         Ok(device_metrics(&segment.footer().rank.source, file.rank, &values))
     })
 }

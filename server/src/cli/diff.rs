@@ -115,11 +115,11 @@ fn subjects() -> impl TypedValueParser<Value = WorkKey> {
         };
         PossibleValue::new(key.name()).aliases(aliases).help(help)
     };
-    let values = WorkKey::ALL.map(value);
+    let values = WorkKey::WORDS.map(|(_, key)| value(key));
     let all = values.clone();
     let key = move |text: String| {
         let at = all.iter().position(|value| value.matches(&text, true));
-        at.map_or_else(WorkKey::default, |at| WorkKey::ALL[at])
+        at.map_or_else(WorkKey::default, |at| WorkKey::WORDS[at].1)
     };
     PossibleValuesParser::new(values).map(key)
 }

@@ -6,7 +6,7 @@ use nprof_engine::insight::difference::sentence::signed_time;
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRuns, VerdictWord};
 
 use super::limit::CostLimit;
-use crate::print::condition_report::{CheckedCondition, ConditionState};
+use crate::print::condition_report::CheckedCondition;
 
 /// A time that must not change by more than a limit.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,15 +132,11 @@ pub(super) fn checked(
                 reasons.push(format!("{}: {name} changed by {change}{part}", condition.text));
             }
         }
-        let state = match (reasons.is_empty(), of.verdict) {
-            (false, _) => ConditionState::Broken,
-            (true, VerdictWord::Inconclusive) => {
-                reasons = [&of.answer].into_iter().chain(&of.doubts).cloned().collect();
-                ConditionState::Undecided
-            }
-            (true, _) => ConditionState::Kept,
+        let undecided = match of.verdict {
+            VerdictWord::Inconclusive => [&of.answer].into_iter().chain(&of.doubts).cloned().collect(),
+            VerdictWord::Faster | VerdictWord::Slower | VerdictWord::Same => Vec::new(),
         };
-        CheckedCondition { condition: condition.text.clone(), state, reasons }
+        CheckedCondition::of(&condition.text, reasons, undecided)
     };
     conditions.iter().map(checked).collect()
 }

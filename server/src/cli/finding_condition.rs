@@ -6,7 +6,7 @@ use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::finding::{Finding, Judgement, RULES, RuleName, RuleVerdict, sentence};
 
 use super::limit::CostLimit;
-use crate::print::condition_report::{CheckedCondition, ConditionState};
+use crate::print::condition_report::CheckedCondition;
 
 /// A rule, or all rules, with the cost from which on the command fails.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,12 +91,7 @@ pub(super) fn checked(
                 Judgement::Nothing => {}
             }
         }
-        let (state, reasons) = match (broken.is_empty(), undecided.is_empty()) {
-            (false, _) => (ConditionState::Broken, broken),
-            (true, false) => (ConditionState::Undecided, undecided),
-            (true, true) => (ConditionState::Kept, Vec::new()),
-        };
-        CheckedCondition { condition: condition.text.clone(), state, reasons }
+        CheckedCondition::of(&condition.text, broken, undecided)
     };
     conditions.iter().map(checked).collect()
 }

@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
-use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, Summary};
 
-use crate::print::condition_report::{CheckedCondition, ConditionState};
+use crate::print::condition_report::CheckedCondition;
 use crate::print::metric::shown;
 use crate::units::{time_ps, with_unit};
 
@@ -88,7 +87,8 @@ impl MetricCondition {
                 ));
                 continue;
             };
-            match (self.limit_of(metric), number(&metric.value)) {
+            let value = metric.value.number().filter(|value| value.is_finite());
+            match (self.limit_of(metric), value) {
                 (Some(limit), Some(value)) if self.is_broken(value, limit) => {
                     let value = shown(&metric.value, &metric.unit);
                     broken.push(format!("{}: {}{of} is {value}", self.text, self.metric));
@@ -101,12 +101,7 @@ impl MetricCondition {
             }
         }
         undecided.dedup();
-        let (state, reasons) = match (broken.is_empty(), undecided.is_empty()) {
-            (false, _) => (ConditionState::Broken, broken),
-            (true, false) => (ConditionState::Undecided, undecided),
-            (true, true) => (ConditionState::Kept, Vec::new()),
-        };
-        CheckedCondition { condition: self.text.clone(), state, reasons }
+        CheckedCondition::of(&self.text, broken, undecided)
     }
 }
 
@@ -118,20 +113,13 @@ fn reason(summary: &Summary) -> &'static str {
     }
 }
 
-fn number(of: &FieldContent) -> Option<f64> {
-    match of {
-        FieldContent::Int(number) => Some(*number as f64),
-        FieldContent::Uint(number) => Some(*number as f64),
-        FieldContent::Float(number) => Some(*number).filter(|number| number.is_finite()),
-        FieldContent::Bool(_) | FieldContent::Text(_) | FieldContent::Json(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use nprof_engine::wire::detail::FieldContent;
     use nprof_engine::wire::summary::MetricGroupEntry;
 
     use super::*;
+    use crate::print::condition_report::ConditionState;
 
     fn summary(name: &str, value: f64, unit: &str) -> Summary {
         let metric = MetricEntry {

@@ -28,6 +28,20 @@ pub struct CheckedCondition {
     pub reasons: Vec<String>,
 }
 
+impl CheckedCondition {
+    /// A condition that holds for these reasons, else one of which nobody can tell for others, else
+    /// one that is kept.
+    #[must_use]
+    pub fn of(condition: &str, broken: Vec<String>, undecided: Vec<String>) -> Self {
+        let (state, reasons) = match (broken.is_empty(), undecided.is_empty()) {
+            (false, _) => (ConditionState::Broken, broken),
+            (true, false) => (ConditionState::Undecided, undecided),
+            (true, true) => (ConditionState::Kept, Vec::new()),
+        };
+        Self { condition: condition.to_owned(), state, reasons }
+    }
+}
+
 /// A form for a CI system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CiForm {

@@ -5,10 +5,9 @@
 //! names of profiles come first, so no baseline hides one.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 
-use nprof_engine::native::open_regular;
 use serde::{Deserialize, Serialize};
 
 use super::{Profile, Result, Slug, Store, StoreError, disk};
@@ -82,15 +81,13 @@ impl Store {
 
     fn read_baselines(&self) -> Result<BaselineFile> {
         let path = self.baseline_path();
-        let mut text = Vec::new();
-        let read = open_regular(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
-        match read {
+        let text = match disk::read_at_most(&path, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(BaselineFile { format: FORMAT, baselines: BTreeMap::new() });
             }
             Err(source) => return Err(StoreError::Read { path, source }),
-            Ok(_) => {}
-        }
+            Ok(text) => text,
+        };
         let damaged = |what: String| StoreError::Baselines { path: path.clone(), what };
         if text.len() as u64 > MOST_BYTES {
             return Err(damaged("it is longer than any list of names".to_owned()));

@@ -1,11 +1,10 @@
 //! Changes to files and directories, with the errors of the store. After a crash either the old or
 //! the new state exists.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-use nprof_engine::native::AtomicFile;
-use nprof_engine::native::{directory_of, disk};
+use nprof_engine::native::{AtomicFile, directory_of, disk, open_regular};
 
 use super::{Result, StoreError};
 
@@ -26,6 +25,13 @@ pub(super) fn create_part(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         created => created.and_then(|()| disk::sync_dir(parent)),
     }
+}
+
+/// Reads a regular file, but no more than a byte beyond `most`, so that a longer one is noticed.
+pub(super) fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Writes a file as a whole or not at all.

@@ -1,13 +1,12 @@
 //! `manifest.json`: the description of a profile as readable text.
 
-use std::io::Read;
 use std::path::Path;
 
 use jiff::Timestamp;
 use nprof_capture::origin::MAX_APART_PS;
 use nprof_engine::base::time::PS_PER_NS;
 use nprof_engine::base::{ClockFit, Interval, Time, narrow};
-use nprof_engine::native::{SegmentFile, StoredFile, open_regular};
+use nprof_engine::native::{SegmentFile, StoredFile};
 use nprof_engine::query::is_better_view;
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry};
@@ -309,9 +308,8 @@ impl Manifest {
     /// Reads the manifest in this directory.
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
-        let mut text = Vec::new();
-        let read = open_regular(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
-        read.map_err(|source| StoreError::Read { path: path.clone(), source })?;
+        let text = disk::read_at_most(&path, MOST_BYTES);
+        let text = text.map_err(|source| StoreError::Read { path: path.clone(), source })?;
         if text.len() as u64 > MOST_BYTES {
             return Err(StoreError::Inconsistent { path, what: "it is longer than any manifest" });
         }

@@ -40,15 +40,13 @@ impl NotesFile {
     /// The file in this directory, or an empty one.
     fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(FILE);
-        let mut text = Vec::new();
-        let read = open_regular(&path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
-        match read {
+        let text = match disk::read_at_most(&path, MOST_BYTES) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Self { format: FORMAT, regions: Vec::new(), later: Map::new() });
             }
             Err(source) => return Err(StoreError::Read { path, source }),
-            Ok(_) => {}
-        }
+            Ok(text) => text,
+        };
         let damaged = |what: String| StoreError::Notes { path: path.clone(), what };
         if text.len() as u64 > MOST_BYTES {
             return Err(damaged("it is longer than any notes".to_owned()));

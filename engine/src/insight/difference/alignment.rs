@@ -1,4 +1,4 @@
-//! RowNames of two runs that are one: work that has another name in the second run.
+//! Rows of two runs that are one: work that has another name in the second run.
 //!
 //! Each of the two names is in one run only. They are one if they stand at the same place among
 //! names that both runs have, or if they are the only ones of one function: compilers put choices
@@ -9,7 +9,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::run_sample::RunSample;
 
-/// RowNames of one repetition that are put beside each other. The time of it grows with the square
+/// Rows of one repetition that are put beside each other. The time of it grows with the square
 /// of what differs.
 const MOST_ALIGNED: usize = 4_000;
 
@@ -20,7 +20,7 @@ pub(super) struct RowPair {
     pub(super) b: u32,
 }
 
-/// RowNames that only one of the runs has.
+/// Rows that only one of the runs has.
 struct Unmatched<'r> {
     a: &'r RunSample,
     b: &'r RunSample,
@@ -32,9 +32,8 @@ struct Unmatched<'r> {
 
 /// Pairs of rows with other names. A swapped pair of runs has the swapped pairs.
 pub(super) fn renamed(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
-    let names =
-        |of: &RunSample| of.order.iter().map(|row| of.names[*row as usize].clone()).collect::<Vec<_>>();
-    match (names(a), &a.names) <= (names(b), &b.names) {
+    let order = a.ordered_names().cmp(b.ordered_names()).then_with(|| a.names.cmp(&b.names));
+    match order.is_le() {
         true => renamed_in_order(a, b),
         false => renamed_in_order(b, a).into_iter().map(|pair| RowPair { a: pair.b, b: pair.a }).collect(),
     }
@@ -56,7 +55,7 @@ fn renamed_in_order(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
 }
 
 impl Unmatched<'_> {
-    /// RowNames at the same place between names that both runs have, those that are most often
+    /// Rows at the same place between names that both runs have, those that are most often
     /// first.
     fn by_neighbours(&self) -> Vec<RowPair> {
         let first = u32::try_from(self.a.names.len()).unwrap_or(u32::MAX);
@@ -90,7 +89,7 @@ impl Unmatched<'_> {
         !self.is_in_b[pair.a as usize] && self.in_a[pair.b as usize].is_none()
     }
 
-    /// RowNames that are the only ones of their function in each run.
+    /// Rows that are the only ones of their function in each run.
     fn by_function(&self) -> Vec<RowPair> {
         let only = |of: &RunSample, is_matched: &dyn Fn(usize) -> bool| {
             let mut rows: FxHashMap<String, Vec<u32>> = FxHashMap::default();

@@ -95,7 +95,7 @@ impl TimeChange {
 
     /// A change with bounds, which are multiplied by `times`.
     fn new(a_ps: i64, b_ps: i64, bounds: Option<ShiftBounds>, times: f64) -> Self {
-        // ShiftBounds of a swapped pair are the negated ones.
+        // Bounds of a swapped pair are the negated ones.
         let whole = |of: ShiftBounds| ((of.low * times).floor() as i64, (of.high * times).ceil() as i64);
         Self { a_ps, b_ps, bounds_ps: bounds.map(whole) }
     }

@@ -11,7 +11,7 @@ use super::samples::{MeanSpread, MeanSpreads, RowSamples};
 
 /// Part of the error that each of the estimates by spread may have. The one by ranks has the rest.
 const OF_SPREAD: f64 = 0.3;
-/// MeanSpread between repetitions relative to that within them, up to which repetitions have no
+/// Spread between repetitions relative to that within them, up to which repetitions have no
 /// effect of their own: chance alone makes it larger in less than one of fifty pairs of four steps
 /// on eight ranks.
 const NO_EFFECT: f64 = 3.0;

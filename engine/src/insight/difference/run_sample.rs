@@ -101,6 +101,11 @@ impl RunSample {
         Self { times: self.ranks.len() as i64, ..self }
     }
 
+    /// The names of rows in the order of their starts.
+    pub(super) fn ordered_names(&self) -> impl Iterator<Item = &str> {
+        self.order.iter().map(|row| self.names[*row as usize].as_str())
+    }
+
     /// Number of repetitions.
     #[must_use]
     pub fn repetitions(&self) -> usize {

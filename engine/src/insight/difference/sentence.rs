@@ -2,6 +2,7 @@
 
 use super::comparison::{Doubt, RunComparison, SpeedVerdict, TimeChange};
 use crate::base::time::short_duration;
+use crate::insight::finding::percent;
 
 /// The answer. `a` and `b` name the runs.
 #[must_use]
@@ -84,10 +85,6 @@ pub fn signed_time(ps: i64) -> String {
 
 fn signed_percent(part: f64) -> String {
     format!("{}{}", if part < 0.0 { '−' } else { '+' }, percent(part.abs()))
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.1} %", part * 100.0)
 }
 
 fn time(ps: i64) -> String {

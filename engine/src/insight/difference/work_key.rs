@@ -32,28 +32,27 @@ pub enum WorkKey {
 }
 
 impl WorkKey {
-    /// All keys.
-    pub const ALL: [Self; 7] =
-        [Self::Name, Self::Track, Self::Layer, Self::Hlo, Self::Operator, Self::Line, Self::Rank];
+    /// All keys with their words for people, messages and addresses.
+    pub const WORDS: [(&'static str, Self); 7] = [
+        ("name", Self::Name),
+        ("track", Self::Track),
+        ("layer", Self::Layer),
+        ("hlo", Self::Hlo),
+        ("operator", Self::Operator),
+        ("line", Self::Line),
+        ("rank", Self::Rank),
+    ];
 
-    /// The word for people and messages.
+    /// Its word.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Name => "name",
-            Self::Track => "track",
-            Self::Layer => "layer",
-            Self::Hlo => "hlo",
-            Self::Operator => "operator",
-            Self::Line => "line",
-            Self::Rank => "rank",
-        }
+        Self::WORDS[self as usize].0
     }
 
-    /// The key of this name.
+    /// The key of this word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.name() == name)
+        Self::WORDS.into_iter().find(|(word, _)| *word == name).map(|(_, key)| key)
     }
 }
 
@@ -176,7 +175,7 @@ fn coupled(work: &RankWork) -> Vec<bool> {
     work.classes.iter().map(is_coupled).collect()
 }
 
-/// RowNames by name.
+/// Rows by name.
 #[derive(Default)]
 pub(super) struct RowNames {
     names: Vec<String>,
@@ -205,5 +204,18 @@ impl RowNames {
         };
         self.is_coupled[number as usize] |= is_coupled;
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stand_in_the_order_of_their_words() {
+        for (word, key) in WorkKey::WORDS {
+            assert_eq!((key.name(), WorkKey::from_name(word)), (word, Some(key)));
+        }
+        assert_eq!(WorkKey::from_name("else"), None);
     }
 }

@@ -7,15 +7,7 @@ use crate::wire::comparison::{ComparedRuns, RunChoice};
 use crate::wire::grammar::{Numbers, Text, TextIfAny, Word, Words, parameters};
 use crate::wire::refusal::Refusal;
 
-const KEYS: Words<WorkKey> = &[
-    ("name", WorkKey::Name),
-    ("track", WorkKey::Track),
-    ("layer", WorkKey::Layer),
-    ("hlo", WorkKey::Hlo),
-    ("operator", WorkKey::Operator),
-    ("line", WorkKey::Line),
-    ("rank", WorkKey::Rank),
-];
+const KEYS: Words<WorkKey> = &WorkKey::WORDS;
 
 parameters! {
     /// The difference of two runs: whether the second one is faster, and what differs.

@@ -104,7 +104,7 @@ fn CompareTools(opened: Opened) -> impl IntoView {
             <label>
                 "By "
                 <select class="select" aria-label="What a row is about" on:change=choose>
-                    {WorkKey::ALL.map(option).collect_view()}
+                    {WorkKey::WORDS.map(|(_, key)| option(key)).collect_view()}
                 </select>
             </label>
             <label>

@@ -114,8 +114,8 @@ fn plots() -> impl Strategy<Value = PlotsState> {
 }
 
 fn compare() -> impl Strategy<Value = CompareState> {
-    (proptest::sample::select(&WorkKey::ALL[..]), option::of("\\PC{1,8}"))
-        .prop_map(|(by, region)| CompareState { by, region })
+    (proptest::sample::select(&WorkKey::WORDS[..]), option::of("\\PC{1,8}"))
+        .prop_map(|((_, by), region)| CompareState { by, region })
 }
 
 fn numbered() -> impl Strategy<Value = Numbered> {
