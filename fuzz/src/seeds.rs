@@ -38,6 +38,7 @@ use nprof_engine::wire::catalog::{NameSlot, ProfileEntry, ProfileInfo, RankEntry
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+use nprof_engine::wire::regions::RegionList;
 use nprof_engine::wire::run_path::{PathEntry, PathKindEntry, PathShare, RunPath};
 use nprof_engine::wire::run_waits::{RunWaits, StatedWaits, WaitEntry, WaitSpan, WaitTable};
 
@@ -288,7 +289,7 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         ProfileInfo { entry, start_ps: 0, end_ps: 9, active_ps: None, ranks: vec![rank], whole: vec![] };
     let summary = Err(Refusal::new(RefusalKind::Damaged, "no metrics".to_owned()));
     let names = vec![NameSlot { kind: "matmul".to_owned(), slot: 2 }];
-    let ranks = vec![BundledRank { warnings: Vec::new(), summary }];
+    let ranks = vec![BundledRank { warnings: Vec::new(), summary, regions: Ok(RegionList::default()) }];
     let verdict = |rule: &FindingRule| RuleVerdict { rule: rule.name, verdict: Judgement::Nothing };
     let verdicts: Vec<RuleVerdict> = RULES.iter().map(verdict).collect();
     let findings = Ok(Findings::of(&verdicts, 5, &Coverage::default()));

@@ -18,6 +18,7 @@ use nprof_engine::wire::ask::{Rank, RankId};
 use nprof_engine::wire::catalog::{RankDetail, RankEntry, WarningEntry};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
+use nprof_engine::wire::regions::RegionList;
 use nprof_engine::wire::summary::Summary;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -63,6 +64,8 @@ struct AppState {
     segments: Cache<SegmentKey, Arc<SegmentFile>>,
     tiles: Cache<SegmentTile, Arc<[u8]>, ByBytes>,
     summaries: Cache<SegmentKey, Arc<Summary>>,
+    /// Regions of ranks.
+    regions: Cache<SegmentKey, Arc<RegionList>>,
     findings: KeptAnswers<Findings>,
     graphs: KeptAnswers<Replayable>,
     /// Progress of the graphs that are being made.
@@ -118,6 +121,7 @@ impl App {
             segments: Cache::new(MAX_SEGMENTS),
             tiles: Cache::with_weighter(items, TILE_CACHE_BYTES, ByBytes),
             summaries: Cache::new(MAX_SEGMENTS),
+            regions: Cache::new(MAX_SEGMENTS),
             findings: KeptAnswers::default(),
             graphs: KeptAnswers::default(),
             graph_meters: GraphMeters::default(),
@@ -166,6 +170,13 @@ impl App {
     fn summary(&self, rank: &OpenRank, work: Work<'_>) -> nprof_engine::base::Result<Arc<Summary>> {
         let compute = || summary_of(&rank.place, &rank.segment, work).map(Arc::new);
         self.0.summaries.get_or_insert_with(&rank.key(), compute)
+    }
+
+    /// Regions of a rank. They are found once, even if several requests ask at the same time.
+    /// Blocks.
+    fn regions(&self, rank: &OpenRank, work: Work<'_>) -> nprof_engine::base::Result<Arc<RegionList>> {
+        let find = || answer::regions(&*rank.segment, work).map(Arc::new);
+        self.0.regions.get_or_insert_with(&rank.key(), find)
     }
 
     /// Metrics of a rank, if nothing must be computed. Blocks for reading a small file.
@@ -242,10 +253,11 @@ impl App {
     /// Closes the segments of profiles that were removed or replaced, by whomever: an open file
     /// keeps its space on the disk. Questions that use a segment keep it until they end.
     pub fn close_removed(&self) {
-        let AppState { segments, summaries, job_segments, .. } = &*self.0;
+        let AppState { segments, summaries, regions, job_segments, .. } = &*self.0;
         segments.retain(|_, segment| !segment.bytes().is_removed());
         job_segments.retain(|_, job| !job.segment.bytes().is_removed());
         summaries.retain(|(path, _), _| path.exists());
+        regions.retain(|(path, _), _| path.exists());
     }
 
     /// Compares the ranks of the profile, if this is a question about all of them and nobody has
@@ -402,6 +414,11 @@ impl Rank for OpenRank {
         }
         let summary = self.app.summary(self, work).map_err(|error| self.refusal(error))?;
         Ok(Summary::clone(&summary))
+    }
+
+    fn regions(&self, work: Work<'_>) -> Result<RegionList, Refusal> {
+        let found = self.app.regions(self, work).map_err(|error| self.refusal(error))?;
+        Ok(RegionList::clone(&found))
     }
 
     fn place(&self) -> String {

@@ -48,6 +48,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
     "/search": "/search?q=a&limit=20",
     "/selection": `/selection?${span.query}`,
     "/summary": "/summary",
+    "/regions": "/regions",
     "/waits": `/waits?${span.query}&steps=16`,
   });
   const all = { "/api/profiles": ["/api/profiles"], "/api/profiles/{slug}": [`/api/profiles/${profile}`] };
@@ -86,8 +87,8 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   }
   const asked = questions("job", known);
   const { paths } = await json("/api/openapi.json");
-  // Exports, regions and changes of notes are for programs: no page asks for them.
-  const isForPrograms = (path) => /\/(export|regions|notes\/.*)$/.test(path);
+  // Exports, regions of all ranks and changes of notes are for programs: no page asks for them.
+  const isForPrograms = (path) => /\/profiles\/\{slug\}\/(export|regions|notes\/.*)$/.test(path);
   // A replay reads the segments of all ranks, which the page gives its worker first: run.test.mjs compares it.
   const needsReplay = (path) => /\/whatif(\/subjects)?$/.test(path);
   // A file holds one profile.

@@ -194,11 +194,13 @@ export function isQuiet(page) {
  * arguments of Chromium; `more` is passed to Playwright's context. `problems` fills with what the page could not do:
  * uncaught errors, errors on its console, requests that failed.
  */
-export async function openPage(t, { width = 1280, height = 800, flags = [], ...more } = {}) {
+export async function openPage(t, { width = 1280, height = 800, flags = [], first = "timeline", ...more } = {}) {
   const options = { viewport: { width, height }, colorScheme: "light", ...more };
   const context = await (await openBrowser(flags)).newContext(options);
   t.after(() => context.close());
   const page = await context.newPage();
+  // A user who went to this place last. A newcomer has none, and begins at the summary.
+  if (first) await page.addInitScript((place) => localStorage.setItem("nprof.first-place", place), first);
   waiting.set(page, 0);
   if (IS_FILE) {
     const goto = page.goto.bind(page);

@@ -16,10 +16,11 @@ const ROOMS: [(&str, &[&str]); 3] = [
         "frontend/src/ui/profile",
         &[
             "open_profile",
+            "finding_list",
             "search",
             "ranks data plots",
             "panels",
-            "bar compare culprit row_tooltip missing_page rail summary_table summary page",
+            "bar compare culprit finding_notice row_tooltip missing_page rail shown_bands summary page",
         ],
     ),
 ];

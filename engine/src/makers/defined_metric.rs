@@ -5,6 +5,7 @@ use super::job::schema::JOB;
 use super::kineto::metrics::FAMILIES;
 use super::neuron::schema::SUMMARY;
 use super::table::TableSchema;
+use super::time_partition;
 use crate::metrics::{DefinedMetric, MetricDefinition, MetricFamily, trace};
 
 /// The definitions of all metrics whose names do not depend on a profile, in display order. Those
@@ -27,6 +28,7 @@ pub fn defined_metrics() -> Vec<DefinedMetric> {
         families.iter().flat_map(of_family).collect::<Vec<_>>()
     };
     let mut all = of_families(&trace::FAMILIES, "any trace");
+    all.extend(of_families(&[&time_partition::FAMILY], "any trace"));
     all.extend(of_families(&FAMILIES, "kernels of devices"));
     for (title, table) in aiu::TABLES {
         all.extend(of_table(title, table, "AIU", "acelyzer"));

@@ -29,9 +29,15 @@ impl Union {
         }
     }
 
+    /// Adds intervals of another union, in any order.
+    pub(super) fn take_in(&mut self, parts: Vec<(i64, i64)>) {
+        self.parts.extend(parts);
+    }
+
     /// The disjoint intervals, ascending.
     pub(super) fn settled(mut self) -> Vec<(i64, i64)> {
-        self.parts.sort_unstable();
+        // A stable sort joins the runs of tracks, which ascend.
+        self.parts.sort();
         let mut joined = Self::default();
         for (start, end) in self.parts {
             joined.add(start, end);
@@ -40,7 +46,8 @@ impl Union {
     }
 }
 
-fn length(parts: &[(i64, i64)]) -> i64 {
+/// The sum of the lengths of disjoint intervals.
+pub(super) fn length(parts: &[(i64, i64)]) -> i64 {
     parts.iter().map(|(start, end)| end.saturating_sub(*start)).fold(0, i64::saturating_add)
 }
 

@@ -18,6 +18,8 @@ pub mod neuron;
 mod power;
 mod row_texts;
 mod rows;
+mod summary_layout;
+mod time_partition;
 mod work_reader;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -36,6 +38,7 @@ pub use device_slices::{DeviceTrack, StoredSlice, device_tracks_without_launches
 pub(crate) use neuron::{HLO_FIELDS, LAYER_FIELDS, SOURCE_FIELDS};
 pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
+pub use summary_layout::{CardRow, SummaryCard, SummaryLayout, TimePart, TimeShare};
 
 /// Facts about a maker that need no segment.
 struct MakerFacts {
@@ -49,6 +52,8 @@ struct MakerFacts {
     imitated: Option<Tool>,
     /// The metrics that only a whole run has: a window has those of any trace instead.
     of_run: Option<AbsentMetrics>,
+    /// The metrics that a reader looks at first.
+    layout: SummaryLayout,
 }
 
 /// How segments of a maker are read. The functions expect a segment of the maker.
@@ -128,7 +133,14 @@ impl MakerFacts {
 
     /// Facts that hold for any trace.
     const fn any(source: &'static str) -> Self {
-        Self { source, heading: |_| None, colours: None, imitated: None, of_run: None }
+        Self {
+            source,
+            heading: |_| None,
+            colours: None,
+            imitated: None,
+            of_run: None,
+            layout: summary_layout::ANY,
+        }
     }
 }
 
@@ -151,13 +163,19 @@ impl<B: Bytes> Maker<B> {
 /// All metrics of a rank or of a part of it, in display order.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
     let of_run = MakerFacts::of(&segment.footer().rank.source).of_run;
-    if let Some(absent) = of_run.filter(|_| scope.window.is_some()) {
-        return Ok(RankMetrics {
-            absent: vec![absent],
-            ..RankMetrics::of(trace::groups(segment, scope, work)?)
-        });
+    let mut metrics = match of_run.filter(|_| scope.window.is_some()) {
+        Some(absent) => {
+            RankMetrics { absent: vec![absent], ..RankMetrics::of(trace::groups(segment, scope, work)?) }
+        }
+        None => makers!(function_of_maker, metrics, segment: B)(segment, scope, work)?,
+    };
+    // The totals come first, their parts next. The job itself has shares of all ranks instead.
+    if !job::is_job(segment.footer()) {
+        let at =
+            metrics.groups.iter().position(|group| group.key.starts_with("overall")).map_or(0, |at| at + 1);
+        metrics.groups.splice(at..at, time_partition::group(segment, scope, work)?);
     }
-    makers!(function_of_maker, metrics, segment: B)(segment, scope, work)
+    Ok(metrics)
 }
 
 /// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
@@ -239,6 +257,18 @@ pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option
 #[must_use]
 pub fn colours(source: &str) -> Option<Vec<KindColour>> {
     MakerFacts::of(source).colours.map(|colours| colours())
+}
+
+/// The arrangement of the summaries of profiles of this source.
+#[must_use]
+pub fn summary_layout(source: &str) -> &'static SummaryLayout {
+    &MakerFacts::of(source).layout
+}
+
+/// The arrangement of the summary of all ranks of a job together.
+#[must_use]
+pub fn summary_layout_of_job() -> &'static SummaryLayout {
+    summary_layout(job::SOURCE)
 }
 
 /// The tool whose output exports of profiles of this source repeat.

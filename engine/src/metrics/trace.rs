@@ -259,7 +259,7 @@ fn time(name: &str, ps: u64, doc: &str) -> Metric {
 }
 
 /// A time in seconds, like those of neuron-profile.
-fn seconds(ps: u64) -> OwnedValue {
+pub(crate) fn seconds(ps: u64) -> OwnedValue {
     OwnedValue::Float(ps as f64 / crate::base::time::PS_PER_S as f64)
 }
 

@@ -15,6 +15,7 @@ use super::message_times::Timed;
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
+use super::regions::RegionList;
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
@@ -383,6 +384,9 @@ pub trait Rank {
     /// # Errors
     /// If the metrics could not be computed, or the work was cancelled.
     fn summary(&self, window: Option<Interval>, work: Work<'_>) -> std::result::Result<Summary, Refusal>;
+
+    /// The steps and other regions of the rank. They can be cached.
+    fn regions(&self, work: Work<'_>) -> std::result::Result<RegionList, Refusal>;
 
     /// Name of the rank for messages.
     fn place(&self) -> String;

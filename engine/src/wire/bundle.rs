@@ -14,6 +14,7 @@ use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
+use super::regions::RegionList;
 use super::run_graph::{MOST_EVENTS_IN_PAGE, RunGraph};
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
@@ -66,6 +67,8 @@ pub struct BundledRank {
     pub warnings: Vec<WarningEntry>,
     /// The metrics, or the reason why they could not be computed.
     pub summary: std::result::Result<Summary, Refusal>,
+    /// The regions, or the reason why they could not be found.
+    pub regions: std::result::Result<RegionList, Refusal>,
 }
 
 /// A bundle with the open segments.
@@ -296,6 +299,10 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
         let Some(window) = window else { return self.bundle.ranks[self.at].summary.clone() };
         let scope = MetricScope::within(Some(window));
         answer::summary(self.view(), self.entry().rank, &scope, work).map_err(|error| self.refusal(error))
+    }
+
+    fn regions(&self, _: Work<'_>) -> std::result::Result<RegionList, Refusal> {
+        self.bundle.ranks[self.at].regions.clone()
     }
 
     fn place(&self) -> String {

@@ -26,6 +26,7 @@ pub mod percent;
 pub mod questions;
 pub mod rank_ref;
 pub mod refusal;
+pub mod regions;
 mod row_columns;
 pub mod rows;
 pub mod run_graph;

@@ -1,6 +1,7 @@
 //! State of the page: values and functions on them, without a browser.
 
 pub mod act;
+pub mod band;
 pub mod comparison_table;
 pub mod edit_choice;
 pub mod finding_place;
@@ -21,6 +22,7 @@ pub mod shell;
 pub mod size;
 pub mod source_id;
 pub mod state;
+pub mod summary;
 pub mod table;
 pub mod text;
 pub mod time;

@@ -31,6 +31,7 @@ use nprof_engine::wire::catalog::{RankDetail, RankEntry};
 use nprof_engine::wire::percent::percent_encoded;
 use nprof_engine::wire::questions::{Question, answer_of_rank};
 use nprof_engine::wire::refusal::Refusal;
+use nprof_engine::wire::regions::RegionList;
 use nprof_engine::wire::summary::Summary;
 
 /// Memory of all questions.
@@ -207,6 +208,10 @@ impl Rank for WholeSegment<'_> {
         answer::summary(self.view(), 0, &scope, work).map_err(|error| self.refusal(error))
     }
 
+    fn regions(&self, work: Work<'_>) -> std::result::Result<RegionList, Refusal> {
+        answer::regions(self.0, work).map_err(|error| self.refusal(error))
+    }
+
     fn place(&self) -> String {
         "the segment".to_owned()
     }
@@ -225,6 +230,7 @@ fn ask_all(rank: &WholeSegment<'_>) {
     let mut questions = vec![
         String::new(),
         "/summary".to_owned(),
+        "/regions".to_owned(),
         format!("/events?{span}&limit=100"),
         format!("/selection?{span}"),
         format!("/selection?{span}&tracks=0,1,2"),

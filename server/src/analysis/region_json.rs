@@ -1,9 +1,10 @@
 //! Regions as JSON: the rows and the steps of the answers of the command line and of the API.
 
 use nprof_engine::insight::finding::Place;
-use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkSteps};
+use nprof_engine::insight::region::{RankRegion, WorkSteps};
 use nprof_engine::wire::notes::{NotedRegion, Notes};
 use nprof_engine::wire::page_link::place_in_page;
+use nprof_engine::wire::regions::RegionEntry;
 use serde_json::{Value, json};
 
 use super::regions::RegionsOfRank;
@@ -29,25 +30,21 @@ fn of_user(region: &NotedRegion) -> Value {
 }
 
 fn row(rank: u32, region: &RankRegion, steps: Option<&WorkSteps>) -> Value {
-    let span = region.span;
-    let place = Place { rank: Some(rank), ..Place::of_span(span.start.0, span.end.0) };
+    let RegionEntry { kind, name, start_ps, end_ps, source, step } = RegionEntry::of(region, steps);
+    let place = Place { rank: Some(rank), ..Place::of_span(start_ps, end_ps) };
     let mut row = json!({
-        "kind": region.kind.name(),
-        "name": region.name,
+        "kind": kind,
+        "name": name,
         "rank": rank,
-        "start_ps": span.start.0,
-        "end_ps": span.end.0,
-        "source": region.origin.name(),
+        "start_ps": start_ps,
+        "end_ps": end_ps,
+        "source": source,
         "link": place_in_page(&place),
     });
-    let step = region.step.and_then(|at| steps?.all.get(at));
-    if let Some(step) = step {
-        row["kernels"] = json!(step.nodes);
-        row["pace"] = json!(pace_name(step.pace));
-        row["shape"] = json!(shape_name(step.shape));
-        row["is_outlier"] = json!(step.is_outlier());
-        row["mark_start_ps"] = json!(step.mark.map(|span| span.start.0));
-        row["mark_end_ps"] = json!(step.mark.map(|span| span.end.0));
+    if let (Some(row), Ok(Value::Object(of_step))) =
+        (row.as_object_mut(), step.map_or(Ok(Value::Null), serde_json::to_value))
+    {
+        row.extend(of_step);
     }
     row
 }
@@ -71,27 +68,4 @@ pub fn steps(found: &[RegionsOfRank]) -> Vec<Value> {
         }),
     };
     found.iter().map(of_rank).collect()
-}
-
-/// The word for a pace.
-#[must_use]
-pub fn pace_name(pace: StepPace) -> Option<&'static str> {
-    match pace {
-        StepPace::Usual => Some("usual"),
-        StepPace::WarmUp => Some("warm-up"),
-        StepPace::Slow => Some("slow"),
-        StepPace::Fast => Some("fast"),
-        StepPace::Unknown => None,
-    }
-}
-
-/// The word for the work of a step beside that of the others.
-#[must_use]
-pub fn shape_name(shape: StepShape) -> &'static str {
-    match shape {
-        StepShape::Usual => "usual",
-        StepShape::Cut => "cut",
-        StepShape::Unlike => "unlike",
-        StepShape::Prefill => "prefill",
-    }
 }

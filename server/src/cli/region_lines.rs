@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::region::{RankRegion, StepPace, StepShape, WorkSteps};
 use nprof_engine::wire::notes::{NotedRegion, Notes};
+use nprof_engine::wire::regions::pace_name;
 
 use super::size;
-use crate::analysis::region_json::pace_name;
 use crate::analysis::regions::RegionsOfRank;
 use crate::print;
 use crate::print::row_limit::RowLimit;

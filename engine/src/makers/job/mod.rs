@@ -19,8 +19,12 @@ pub mod schema;
 /// Value of [`crate::model::RankInfo::source`] for a job segment.
 pub const SOURCE: &str = "job";
 
-pub(super) const FACTS: MakerFacts =
-    MakerFacts { heading: schema::heading_of, colours: Some(colours), ..MakerFacts::any(SOURCE) };
+pub(super) const FACTS: MakerFacts = MakerFacts {
+    heading: schema::heading_of,
+    colours: Some(colours),
+    layout: super::summary_layout::JOB,
+    ..MakerFacts::any(SOURCE)
+};
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker { metrics: metrics::read, ..Maker::any() }

@@ -29,6 +29,7 @@ pub(super) const FACTS: MakerFacts = MakerFacts {
     heading: schema::heading_of,
     imitated: Some(Tool::NeuronProfile),
     of_run: Some(metrics::OF_RUN),
+    layout: super::summary_layout::NEURON,
     ..MakerFacts::any(SOURCE)
 };
 

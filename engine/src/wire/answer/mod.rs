@@ -1,10 +1,12 @@
 //! Answers: each message is computed from a rank by one call that server and page share. All times
 //! are the rank's own.
 
+mod regions;
 mod totals;
 
 use rustc_hash::FxHashMap;
 
+pub use regions::regions;
 pub use totals::{selection, summary, waits};
 
 use super::allowance::AnswerAllowance;

@@ -20,6 +20,7 @@ mod limit;
 mod notes;
 mod profile;
 mod profiles;
+mod regions;
 mod rows;
 mod run_waits;
 mod search;
@@ -63,6 +64,7 @@ questions! {
         Search: search::SearchQuestion,
         Selection: selection::SelectionQuestion,
         Summary: summary::SummaryQuestion,
+        Regions: regions::RegionsQuestion,
         Waits: waits::WaitsQuestion,
     }
 }

@@ -58,11 +58,11 @@ pub fn ComparePage(
 fn question(opened: Opened) -> Option<ComparisonQuestion> {
     let names = opened.names();
     let (a, b) = (names.at(0)?, names.at(1)?);
-    let compare = opened.session.view.with(|view| view.compare.clone());
+    let (by, region) = opened.session.view.with(|view| (view.compare.by, view.region.clone()));
     Some(ComparisonQuestion {
-        region: compare.region.clone(),
-        with_region: compare.region,
-        ..ComparisonQuestion::about(a, b, compare.by)
+        region: region.clone(),
+        with_region: region,
+        ..ComparisonQuestion::about(a, b, by)
     })
 }
 
@@ -79,10 +79,11 @@ fn OneProfile() -> impl IntoView {
 /// The choices: the subject of rows, the region, and the way to the swapped pair.
 #[component]
 fn CompareTools(opened: Opened) -> impl IntoView {
-    let state = Memo::new(move |_| opened.session.view.with(|view| view.compare.clone()));
+    let by = Memo::new(move |_| opened.session.view.with(|view| view.compare.by));
+    let region = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
     let option = move |key: WorkKey| {
         view! {
-            <option value=key.name() prop:selected=move || state.with(|state| state.by == key)>
+            <option value=key.name() prop:selected=move || by.get() == key>
                 {words(key)}
             </option>
         }
@@ -93,7 +94,7 @@ fn CompareTools(opened: Opened) -> impl IntoView {
     };
     let limit = move |event| {
         let name = Some(event_target_value(&event).trim().to_owned()).filter(|name| !name.is_empty());
-        opened.act(&Command::Compare(CompareChange::Region(name)));
+        opened.act(&Command::LimitTo(name));
     };
     let swap = move |_| {
         opened.swap_runs();
@@ -116,7 +117,7 @@ fn CompareTools(opened: Opened) -> impl IntoView {
                     autocomplete="off"
                     placeholder="all of the runs"
                     title="Name of a step, layer or phase, as `nprof regions` shows it"
-                    prop:value=move || state.with(|state| state.region.clone().unwrap_or_default())
+                    prop:value=move || region.get().unwrap_or_default()
                     on:change=limit
                 />
             </label>

@@ -60,12 +60,6 @@ pub fn CulpritNotice(
     let asked = QuestionAnswers::new(all, move |source, _| {
         opened.ask(source, SummaryQuestion { window: None }, None)
     });
-    // A server has computed them by then, and a file has them.
-    let with_findings = Memo::new(move |_| {
-        let source = all.get()?;
-        opened.are_findings_known().then_some(source.profile)
-    });
-    let found = QuestionAnswers::new(with_findings, move |profile, cancel| opened.findings(profile, cancel));
     let is_closed = RwSignal::new(false);
     let culprit = Memo::new(move |_| {
         let is_idle = opened.session.view.with(|view| view.selection.is_empty());
@@ -73,9 +67,9 @@ pub fn CulpritNotice(
             return None;
         }
         let culprit = asked.answer().and_then(Result::ok).and_then(|summary| Culprit::of(&summary))?;
-        Some(match found.answer() {
-            Some(Ok(found)) => culprit.with_saving(&found),
-            _ => culprit,
+        Some(match opened.findings.known() {
+            Some(found) => culprit.with_saving(&found),
+            None => culprit,
         })
     });
     move || {

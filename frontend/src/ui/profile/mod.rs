@@ -11,6 +11,10 @@ mod compare;
 #[cfg(feature = "browser")]
 mod culprit;
 #[cfg(feature = "browser")]
+mod finding_list;
+#[cfg(feature = "browser")]
+mod finding_notice;
+#[cfg(feature = "browser")]
 mod missing_page;
 #[cfg(feature = "browser")]
 mod open_profile;
@@ -25,9 +29,9 @@ mod row_tooltip;
 #[cfg(feature = "browser")]
 mod search;
 #[cfg(feature = "browser")]
-mod summary;
+mod shown_bands;
 #[cfg(feature = "browser")]
-mod summary_table;
+mod summary;
 
 #[cfg(feature = "browser")]
 pub use missing_page::HomeLink;

@@ -7,6 +7,7 @@ use super::bar::Bar;
 use super::compare::ComparePage;
 use super::culprit::CulpritNotice;
 use super::data::DataPage;
+use super::finding_notice::FindingNotice;
 use super::missing_page::{Failed, failure};
 use super::open_profile::Opened;
 use super::panels::has_warnings;
@@ -16,6 +17,7 @@ use super::ranks::find_rank;
 use super::ranks::{RankTabs, needs, open_neighbour, show_fewer, show_more};
 use super::row_tooltip::HoverTip;
 use super::search::Search;
+use super::shown_bands::shown_bands;
 use super::summary::SummaryPage;
 use crate::fetch::Source;
 use crate::fetch::page_bundle::{Embedded, Unpacked};
@@ -35,6 +37,7 @@ pub fn ProfilePage(
     names: ProfileNames,
 ) -> impl IntoView {
     let opened = Opened::new(names);
+    opened.open_first_place();
     let search = Search::new(opened);
     let panels = Panels::new(opened, search);
     let run = Callback::new(move |act| search.run(act) || panels.run(act) || run(act, opened));
@@ -89,7 +92,9 @@ fn run(act: Act, opened: Opened) -> bool {
         Act::SwitchClock => opened.switch_clock(),
         Act::FindRank => return find_rank(),
         Act::SwapRuns => return opened.swap_runs(),
-        Act::GoTo(place) => opened.act(&Command::GoTo(place)),
+        Act::NextOperation => return opened.step_to_finding(Walk::Forward),
+        Act::PreviousOperation => return opened.step_to_finding(Walk::Backward),
+        Act::GoTo(place) => opened.go_to_place(place),
         Act::CopyLink => opened.copy_link(),
         _ => return false,
     }
@@ -117,6 +122,16 @@ fn given(opened: Opened) -> Vec<Need> {
     met.into_iter().filter(|(_, is_met)| *is_met).map(|(need, _)| need).chain(needs(opened)).collect()
 }
 
+/// The notice about waiting, or the finding that the user followed.
+#[component]
+fn Notices(opened: Opened) -> impl IntoView {
+    let is_followed = Memo::new(move |_| opened.findings.followed.get().is_some());
+    move || match is_followed.get() {
+        true => view! { <FindingNotice opened /> }.into_any(),
+        false => view! { <CulpritNotice opened /> }.into_any(),
+    }
+}
+
 #[component]
 fn TimelineArea(opened: Opened) -> impl IntoView {
     let hover = RwSignal::new(None::<Hover>);
@@ -140,13 +155,14 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     let on_hover = Callback::new(move |at| hover.set(at));
     let pointed = Pointed::new(opened.session.view.into(), opened.tracks);
+    let bands = shown_bands(opened);
     let run = DrawnRun { path: opened.path.stretches, waits: opened.waits.stretches };
     view! {
         <main class="timeline-area">
             {move || if here.get() {
                 view! {
-                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times selected run on_command pointed on_hover />
-                    <CulpritNotice opened />
+                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times bands selected run on_command pointed on_hover />
+                    <Notices opened />
                 }
                 .into_any()
             } else {

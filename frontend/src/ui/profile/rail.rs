@@ -9,7 +9,7 @@ use crate::ui::controls::{Glyph, Icon, If};
 use crate::ui::shell::Address;
 use crate::ui::text::format;
 use crate::view::url::page::PagePlace;
-use crate::view::{Act, Command, ProfilePlace, View};
+use crate::view::{Act, ProfilePlace, View};
 
 fn glyph(place: ProfilePlace) -> Glyph {
     match place {
@@ -57,7 +57,7 @@ fn RailLink(opened: Opened, place: ProfilePlace) -> impl IntoView {
         let elsewhere = event.ctrl_key() || event.meta_key() || event.shift_key() || event.alt_key();
         if event.button() == 0 && !elsewhere {
             event.prevent_default();
-            opened.act(&Command::GoTo(place));
+            opened.go_to_place(place);
         }
     };
     let warnings = move || {

@@ -1,5 +1,5 @@
-//! Settings stored in the browser: theme, sizes of the panels. The view is never stored here; it is
-//! in the URL.
+//! Settings stored in the browser: theme, sizes of the panels, the first place. The view is never
+//! stored here; it is in the URL.
 //!
 //! Storage can be switched off or full. Then nothing is remembered and everything else works. These
 //! functions return `None` and report no error on purpose.
@@ -12,6 +12,9 @@ pub const THEME: &str = "nprof.theme";
 pub const DRAWER_HEIGHT: &str = "nprof.panel-height";
 /// Key of the width of the dock, in pixels.
 pub const DOCK_WIDTH: &str = "nprof.dock-width";
+
+/// Key of the place that a profile opens with, if the user went to another one.
+pub const FIRST_PLACE: &str = "nprof.first-place";
 
 fn storage() -> Option<Storage> {
     web_sys::window()?.local_storage().ok()?

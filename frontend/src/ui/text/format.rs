@@ -132,6 +132,17 @@ pub fn percent(share: f64) -> String {
     format!("{} %", significant(percent))
 }
 
+/// A share as percent with at most three digits: `12.5 %`. Less than a tenth is `< 0.1 %`.
+#[must_use]
+pub fn short_percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent > 0.0 && percent < 0.1 => "< 0.1 %".to_owned(),
+        // A part that is not all of it must not look like all of it.
+        percent if percent < 100.0 => format!("{:.1} %", percent.min(99.9)),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
 /// A share of a whole. The share of an empty whole is 0.
 #[must_use]
 pub fn share(part: u64, whole: u64) -> f64 {

@@ -61,11 +61,14 @@ pub fn label(name: &str) -> String {
 /// The label of a metric in a group. Names from the trace are not changed.
 #[must_use]
 pub fn label_of_metric(group: &MetricGroupEntry, name: &str) -> String {
-    if group.has_names_of_trace {
-        return name.to_owned();
-    }
+    if group.has_names_of_trace { name.to_owned() } else { label_in_group(&group.key, name) }
+}
+
+/// The label of a metric of nprof in the group with this key.
+#[must_use]
+pub fn label_in_group(key: &str, name: &str) -> String {
     let shown = shown_name_of_metric(name);
-    without_prefix(&format!("{}_", group.key), shown.as_deref().unwrap_or(name))
+    without_prefix(&format!("{key}_"), shown.as_deref().unwrap_or(name))
 }
 
 /// Like [`label`], below a heading: words of the heading are left out.

@@ -10,11 +10,13 @@ use nprof_engine::wire::tile::Tile;
 use wasm_bindgen::{Clamped, JsCast};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
+use super::bands::Bands;
 use super::tiles::now_ms;
 use crate::draw::density::Density;
 use crate::draw::palette::{self, Ground};
 use crate::fetch::TileKey;
 use crate::ui::controls::capture;
+use crate::view::band::{BandSpan, BandTarget};
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::source_id::SourceId;
 use crate::view::time::window;
@@ -26,6 +28,8 @@ const COLUMNS: usize = 1024;
 const MOST_ROWS: usize = 48;
 /// Distance at which the window's edges can be gripped.
 const GRIP_PX: f64 = 5.0;
+/// Places of findings that are marked.
+const MOST_MARKS: usize = 200;
 /// Least width of the window's frame.
 const LEAST_PX: f64 = 6.0;
 
@@ -199,6 +203,8 @@ pub fn Minimap(
     span: Memo<Interval>,
     /// The visible span.
     shown: Memo<Interval>,
+    /// The bands, of which the places of findings are marked.
+    bands: Bands,
     /// Receives the user's commands.
     on_command: Callback<Command>,
 ) -> impl IntoView {
@@ -235,9 +241,26 @@ pub fn Minimap(
             on:pointercancel=move |_| drag.set_value(None)
         >
             <canvas node_ref=canvas></canvas>
+            {move || marks(bands, span.get())}
             <div class="minimap-window" style=frame></div>
         </div>
     }
+}
+
+/// The places of findings, at the lower edge.
+fn marks(bands: Bands, span: Interval) -> impl IntoView {
+    let scale = TimeScale { window: span, width_px: 100.0 };
+    let is_finding = |of: &&BandSpan| matches!(of.target, BandTarget::Finding(_));
+    let mark = |of: &BandSpan| {
+        let left = scale.px_from_time(of.span.start.0).clamp(0.0, 100.0);
+        let right = scale.px_from_time(of.span.end.0).clamp(left, 100.0);
+        let width = right - left;
+        view! { <i class="minimap-finding" style=format!("left: {left:.3}%; width: max({width:.3}%, 2px)")></i> }
+    };
+    bands.shown.with(|bands| {
+        let spans = bands.iter().flat_map(|band| &band.spans).filter(is_finding);
+        spans.take(MOST_MARKS).map(mark).collect_view()
+    })
 }
 
 /// The target of a drag that starts at a pixel. Outside of the window, the window jumps to the

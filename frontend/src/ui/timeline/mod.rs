@@ -6,6 +6,7 @@
 //! timeline only sends [`Command`]s.
 
 mod areas;
+mod bands;
 mod canvas_content;
 mod canvases;
 mod first_picture;
@@ -39,6 +40,8 @@ use nprof_engine::base::{Interval, Time};
 use nprof_engine::wire::detail::SliceDetail;
 
 use self::areas::{Rows, RulerArea};
+use self::bands::BandRows;
+pub use self::bands::Bands;
 use self::canvas_content::ShownTimeline;
 use self::canvases::Canvases;
 use self::minimap::Minimap;
@@ -114,6 +117,8 @@ pub fn Timeline(
     tracks: Tracks,
     /// Time settings.
     times: Times,
+    /// The bands under the ruler.
+    bands: Bands,
     /// All details of the selected slice, once they are present.
     selected: Signal<Option<Arc<SliceDetail>>>,
     /// Answers about the run that are drawn.
@@ -140,9 +145,8 @@ pub fn Timeline(
     let said = RwSignal::new(None::<String>);
     let steps =
         Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
-    handle_commands(steps, selected);
+    handle_commands(steps);
     on_cleanup(move || on_hover.run(None));
-    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.times.zero.get().0).base);
     let zero = words_of_zero(tracks, scene);
     let spoken = move || {
         let selected = || describe(tracks, selected.get(), &times.clock.get());
@@ -150,12 +154,7 @@ pub fn Timeline(
     };
     view! {
         <section class="timeline" aria-label="Timeline">
-            <div class="timeline-head">
-                <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
-                <Minimap canvas=parts.minimap span=scene.widest shown=scene.window on_command />
-                <div class="timeline-corner timeline-base" title=zero>{move || base.get()}</div>
-                <RulerArea parts stage zero on_command />
-            </div>
+            <TimelineHead parts scene stage bands zero on_command />
             <Rows parts scene stage on_command />
             <BesideTrace window=scene.window whole=scene.times.whole clock=times.clock on_command />
             <NoTracks layout=scene.layout />
@@ -165,6 +164,29 @@ pub fn Timeline(
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>
             <SpokenWindow view window=scene.window zero=scene.times.zero />
         </section>
+    }
+}
+
+/// The overview, the ruler and the bands, which do not scroll with the tracks.
+#[component]
+fn TimelineHead(
+    parts: TimelineElements,
+    scene: Scene,
+    stage: StageHandle,
+    bands: Bands,
+    /// The zero of timestamps, in words.
+    zero: Signal<String>,
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    let base = Memo::new(move |_| Ruler::new(&scene.scale(), scene.times.zero.get().0).base);
+    view! {
+        <div class="timeline-head">
+            <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
+            <Minimap canvas=parts.minimap span=scene.widest shown=scene.window bands on_command />
+            <div class="timeline-corner timeline-base" title=zero>{move || base.get()}</div>
+            <RulerArea parts stage zero on_command />
+            <BandRows bands scene />
+        </div>
     }
 }
 
@@ -180,20 +202,16 @@ fn zero_unix_ns(tracks: Tracks, scene: Scene) -> Option<i64> {
     origin_unix_ns.checked_add(scene.times.zero.get().0 / PS_PER_NS)
 }
 
-fn handle_commands(steps: Steps, selected: Signal<Option<Arc<SliceDetail>>>) {
+fn handle_commands(steps: Steps) {
     let run = Callback::new(move |act| steps.run(act));
-    let given = Callback::new(move |()| given(steps.tracks.sheet, selected));
+    let given = Callback::new(move |()| given(steps.tracks.sheet));
     expect_context::<Commands>().handle(Handler { run, given });
 }
 
 /// The needs of commands that the tracks meet.
-fn given(sheet: Memo<Arc<Sheet>>, selected: Signal<Option<Arc<SliceDetail>>>) -> Vec<Need> {
+fn given(sheet: Memo<Arc<Sheet>>) -> Vec<Need> {
     let has_rank_rows = sheet.with_untracked(|sheet| sheet.rank_group().is_some());
-    let is_operation =
-        selected.with_untracked(|detail| detail.as_ref().is_some_and(|one| !one.members.is_empty()));
-    let more = [(has_rank_rows, Need::RankRows), (is_operation, Need::Operation)];
-    let more = more.into_iter().filter_map(|(is_given, need)| is_given.then_some(need));
-    [Need::Timeline].into_iter().chain(more).collect()
+    [Need::Timeline].into_iter().chain(has_rank_rows.then_some(Need::RankRows)).collect()
 }
 
 /// The elements that are drawn on or measured.

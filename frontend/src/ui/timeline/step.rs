@@ -61,6 +61,8 @@ impl Steps {
             Act::PreviousSlice => self.step(StepDirection::Previous),
             Act::SliceAbove => self.step(StepDirection::Up),
             Act::SliceBelow => self.step(StepDirection::Down),
+            // Without an operation, the page steps to a finding.
+            Act::NextOperation | Act::PreviousOperation if !self.is_operation() => return false,
             Act::NextOperation => self.step_to_operation(Sense::Next),
             Act::PreviousOperation => self.step_to_operation(Sense::Previous),
             Act::ZoomToSlice => {
@@ -101,6 +103,12 @@ impl Steps {
             scroll_to(sheet, sheet.rank_group()?)
         });
         heading.into_iter().for_each(|scroll| self.on_command.run(scroll));
+    }
+
+    /// Whether an operation of all ranks or a call of one is selected.
+    fn is_operation(self) -> bool {
+        let selected = self.stage.with(|stage| stage.shown().selected.clone()).flatten();
+        selected.is_some_and(|detail| !detail.members.is_empty())
     }
 
     fn selected(self) -> Option<(i64, i64)> {

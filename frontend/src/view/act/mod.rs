@@ -110,8 +110,6 @@ pub enum Need {
     Zoom,
     /// A slice is selected.
     Slice,
-    /// An operation of all ranks or a call of one is selected.
-    Operation,
     /// A slice or a counter is selected, or a span is marked.
     Selection,
     /// The profile has several ranks.
@@ -145,7 +143,6 @@ impl Need {
             Self::Timeline => "in the timeline",
             Self::Zoom => "after a zoom",
             Self::Slice => "with a selected slice",
-            Self::Operation => "with a selected operation of all ranks",
             Self::Selection => "with a selection",
             Self::Ranks => "with several ranks",
             Self::SeveralShown => "with several ranks in sight",

@@ -19,7 +19,6 @@ const fn gesture(shown: &'static [&'static str], what: &'static str) -> Gesture 
 const PROFILE: &[Need] = &[Need::Profile];
 const TIMELINE: &[Need] = &[Need::Profile, Need::Timeline];
 const SLICE: &[Need] = &[Need::Profile, Need::Timeline, Need::Slice];
-const OPERATION: &[Need] = &[Need::Profile, Need::Timeline, Need::Operation];
 const SEARCH: &[Need] = &[Need::Profile, Need::Search];
 const PAIR: &[Need] = &[Need::Profile, Need::Pair];
 const RANKS: &[Need] = &[Need::Profile, Need::Ranks];
@@ -75,8 +74,8 @@ pub const GROUPS: &[ActGroup] = &[
             row(NextSlice, "Next slice of the lane", &[Typed("ArrowRight")], TIMELINE),
             row(SliceAbove, "Slice, counter or closed group above", &[Typed("ArrowUp")], TIMELINE),
             row(SliceBelow, "Slice, counter or closed group below", &[Typed("ArrowDown")], TIMELINE),
-            row(PreviousOperation, "Previous operation of this kind", &[Typed("b")], OPERATION),
-            row(NextOperation, "Next operation of this kind", &[Typed("n")], OPERATION),
+            row(PreviousOperation, "Previous operation of this kind, or finding", &[Typed("b")], TIMELINE),
+            row(NextOperation, "Next operation of this kind, or finding", &[Typed("n")], TIMELINE),
             row(ZoomToSlice, "Zoom to the selected slice", &[Typed("f")], SLICE),
             row(MarkSlice, "Add up the selected slice's span", &[Typed("m")], SLICE),
             row(

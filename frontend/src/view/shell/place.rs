@@ -16,7 +16,7 @@ pub enum ProfilePlace {
 
 impl ProfilePlace {
     /// All places, in the order of the rail.
-    pub const ALL: [Self; 4] = [Self::Timeline, Self::Summary, Self::Data, Self::Compare];
+    pub const ALL: [Self; 4] = [Self::Summary, Self::Timeline, Self::Data, Self::Compare];
 
     /// Name for people.
     #[must_use]

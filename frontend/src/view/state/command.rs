@@ -9,6 +9,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use super::View;
 use super::compare::CompareChange;
 use super::data::DataChange;
+use super::mute::MuteChange;
 use super::orders::PanelTable;
 use super::plots::PlotsChange;
 use super::reading::Reading;
@@ -175,6 +176,10 @@ pub enum Command {
     Plots(PlotsChange),
     /// Changes the comparison of two runs.
     Compare(CompareChange),
+    /// Numbers are about a region; `None` is the whole run.
+    LimitTo(Option<String>),
+    /// Mutes findings.
+    Mute(MuteChange),
 }
 
 /// Effect of a command on the browser's history.
@@ -218,6 +223,8 @@ impl Command {
             | Self::SortTable { .. }
             | Self::Plots(_)
             | Self::Compare(_)
+            | Self::LimitTo(_)
+            | Self::Mute(_)
             | Self::ScrollTo(..) => History::Replace,
             Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
             Self::Data(_) => History::Replace,
@@ -265,6 +272,8 @@ impl View {
             }
             Command::Plots(ref change) => self.plots.apply(change),
             Command::Compare(ref change) => self.compare.apply(change),
+            Command::LimitTo(ref region) => self.region.clone_from(region),
+            Command::Mute(ref change) => self.muted.apply(change),
             Command::Data(ref change) => self.data = std::mem::take(&mut self.data).changed(change),
             Command::SetTimebase { base, from, to } => {
                 self.timebase = base;

@@ -4,7 +4,6 @@
 use std::fmt;
 
 use nprof_engine::insight::difference::WorkKey;
-use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
 use super::url_error::UrlError;
 
@@ -13,8 +12,6 @@ use super::url_error::UrlError;
 pub struct CompareState {
     /// The subject of a row.
     pub by: WorkKey,
-    /// The region of both runs that is compared; `None` for all of them.
-    pub region: Option<String>,
 }
 
 /// A change of the comparison.
@@ -22,18 +19,14 @@ pub struct CompareState {
 pub enum CompareChange {
     /// Rows are about something else.
     By(WorkKey),
-    /// Another region is compared; `None` for all of the runs.
-    Region(Option<String>),
 }
 
 const BY: &str = "by";
-const REGION: &str = "region";
 
 impl CompareState {
     pub(in crate::view) fn apply(&mut self, change: &CompareChange) {
         match change {
             CompareChange::By(by) => self.by = *by,
-            CompareChange::Region(region) => self.region.clone_from(region),
         }
     }
 
@@ -47,10 +40,6 @@ impl CompareState {
                 };
                 self.by = WorkKey::from_name(value).ok_or(error)?;
             }
-            REGION => {
-                let error = UrlError::Parameter { name: REGION, expected: "a text with %20 for a space" };
-                self.region = Some(parameter_decoded(value).ok_or(error)?).filter(|name| !name.is_empty());
-            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -60,12 +49,6 @@ impl CompareState {
 /// The parameters, each after `&`. Default values are left out.
 impl fmt::Display for CompareState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.by != WorkKey::default() {
-            write!(f, "&{BY}={}", self.by.name())?;
-        }
-        match &self.region {
-            Some(region) => write!(f, "&{REGION}={}", percent_encoded(region)),
-            None => Ok(()),
-        }
+        if self.by == WorkKey::default() { Ok(()) } else { write!(f, "&{BY}={}", self.by.name()) }
     }
 }

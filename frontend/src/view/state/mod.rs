@@ -4,6 +4,7 @@
 pub mod command;
 pub mod compare;
 pub mod data;
+pub mod mute;
 pub mod orders;
 pub mod panels;
 pub mod plots;
@@ -20,6 +21,7 @@ use nprof_engine::base::Interval;
 
 use self::compare::CompareState;
 use self::data::DataView;
+use self::mute::MutedFindings;
 use self::orders::Orders;
 use self::panels::PanelsState;
 use self::plots::PlotsState;
@@ -61,6 +63,10 @@ pub struct View {
     pub plots: PlotsState,
     /// The comparison of two runs.
     pub compare: CompareState,
+    /// The region that numbers are about; `None` for the whole run.
+    pub region: Option<String>,
+    /// Findings that are not shown.
+    pub muted: MutedFindings,
     /// Track numbers of an old link, until the tracks are known.
     pub numbered: Option<Numbered>,
     /// Content id of the segment that the row of the selected slice and the track numbers refer to.

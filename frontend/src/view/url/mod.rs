@@ -141,9 +141,9 @@ impl fmt::Display for ViewParameters<'_> {
             write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
         write!(f, "{}{}{}{}", view.panels, view.orders, view.plots, view.compare)?;
-        if let Some(of) = &view.of {
-            write!(f, "&of={of}")?;
-        }
+        write_list(f, "region", view.region.iter().map(|region| percent_encoded(region)))?;
+        write!(f, "{}", view.muted)?;
+        write_list(f, "of", &view.of)?;
         write!(f, "{}", view.data)
     }
 }
@@ -284,6 +284,7 @@ impl View {
             "q" => self.search.query = query_text(value)?,
             "search" => self.search.syntax = syntax(value)?,
             "tab" => self.open_tab(value)?,
+            "region" => self.region = Some(decoded("region", value)?).filter(|name| !name.is_empty()),
             "of" => self.of = Some(content(value)?),
             "groups" => self.numbered().toggled = numbers("groups", GROUP_NUMBERS, value)?,
             "reading" => self.numbered().reading = Some(numbered_reading(value)?),
@@ -293,6 +294,7 @@ impl View {
                     || self.orders.read(name, value)?
                     || self.plots.read(name, value)?
                     || self.compare.read(name, value)?
+                    || self.muted.read(name, value)?
                     || self.data.read(name, value)?;
             }
         }

@@ -8,6 +8,7 @@ use crate::view::rows::track_path::Paths;
 use crate::view::shell::panel::{PANELS, PanelSide};
 use crate::view::source_id::SourceId;
 use crate::view::state::compare::CompareState;
+use crate::view::state::mute::{MuteChange, MutedFindings};
 use crate::view::state::orders::{Orders, PanelTable};
 use crate::view::state::panels::{PanelState, PanelsState};
 use crate::view::state::plots::{PlotsState, WaitLine};
@@ -114,8 +115,15 @@ fn plots() -> impl Strategy<Value = PlotsState> {
 }
 
 fn compare() -> impl Strategy<Value = CompareState> {
-    (proptest::sample::select(&WorkKey::WORDS[..]), option::of("\\PC{1,8}"))
-        .prop_map(|((_, by), region)| CompareState { by, region })
+    proptest::sample::select(&WorkKey::WORDS[..]).prop_map(|(_, by)| CompareState { by })
+}
+
+fn muted() -> impl Strategy<Value = MutedFindings> {
+    proptest::collection::vec("[a-z@%,0-9]{1,8}", 0..3).prop_map(|names| {
+        let mut muted = MutedFindings::default();
+        names.into_iter().for_each(|name| muted.apply(&MuteChange::Mute(name)));
+        muted
+    })
 }
 
 fn numbered() -> impl Strategy<Value = Numbered> {
@@ -131,6 +139,7 @@ proptest! {
         window in option::of(intervals()), numbered in option::of(numbered()),
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
         panels in panels(), (orders, plots, compare) in (orders(), plots(), compare()),
+        (region, muted) in (option::of("\\PC{1,8}"), muted()),
         of in option::of("[0-9a-f]{1,20}"),
         timebase in prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)],
         place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
@@ -138,7 +147,7 @@ proptest! {
         let search = SearchState { query, syntax };
         let data = DataView { filter, ..DataView::default() };
         let profiles = ProfileNames::of(names).unwrap();
-        let view = View { profiles, place, data, window, timebase, tracks, selection, search, panels, orders, plots, compare, numbered, of, is_bare: false };
+        let view = View { profiles, place, data, window, timebase, tracks, selection, search, panels, orders, plots, compare, region, muted, numbered, of, is_bare: false };
         prop_assert_eq!(view.to_string().parse(), Ok(view));
     }
 

@@ -18,6 +18,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::model::Warning;
 use nprof_engine::native::{SegmentFile, open_regular};
 use nprof_engine::query::{self, VerifyFinding};
+use nprof_engine::wire::answer;
 use nprof_engine::wire::bundle::{Bundle, BundledRank};
 use nprof_engine::wire::catalog::{RankEntry, WarningEntry};
 use nprof_engine::wire::notes::Notes;
@@ -270,8 +271,9 @@ fn bundled(
     let warnings = later.iter().map(WarningEntry::from).chain(damage).collect();
     // A damaged rank must not fail the export: the file has other ranks, and more than metrics.
     let summary = summary_of(place, segment, work).map_err(Refusal::from);
+    let regions = answer::regions(segment, work).map_err(Refusal::from);
     work.cancel.check().map_err(ExportError::Cancelled)?;
-    Ok(BundledRank { warnings, summary })
+    Ok(BundledRank { warnings, summary, regions })
 }
 
 /// The ranks of the whole profile. A rank that is `here`, in a part of it, has the same clock in

@@ -1,46 +1,22 @@
-//! The findings of a profile, and the way to their places.
+//! The way to the places of findings.
 
 use leptos::prelude::*;
 use nprof_engine::wire::detail::SliceEntry;
-use nprof_engine::wire::findings::{FindingEntry, Findings};
-use nprof_engine::wire::questions::{DetailQuestion, FindingsQuestion, SliceQuestion};
-use web_sys::AbortSignal;
+use nprof_engine::wire::questions::{DetailQuestion, SliceQuestion};
 
 use super::Opened;
-use super::profile_source::known;
-use crate::fetch::FetchError;
-use crate::view::Command;
+use super::run_findings::ShownFinding;
 use crate::view::finding_place::FindingPlace;
-use crate::view::run_times::RunTimes;
 use crate::view::source_id::SourceId;
+use crate::view::{Command, ProfilePlace};
 
 impl Opened {
-    /// The findings about the run of the profile at this position.
-    pub async fn findings(self, profile: u8, cancel: AbortSignal) -> Result<Findings, FetchError> {
-        let name = self.names().at(profile).unwrap_or_default().to_owned();
-        let found = self.of.source.ask_until(FindingsQuestion::about(&name), Some(&cancel)).await?;
-        // The page can be gone by now.
-        self.are_findings_known.try_set(true);
-        Ok(found)
-    }
-
-    /// Whether findings are known, so that asking for them again costs nothing. The signal is read.
-    #[must_use]
-    pub fn are_findings_known(self) -> bool {
-        self.are_findings_known.get()
-    }
-
-    /// The times of answers about the run of the profile at this position.
-    #[must_use]
-    pub fn run_times(self, profile: u8) -> RunTimes {
-        let base = self.session.view.with(|view| view.timebase);
-        known(self.session.profiles, |profiles| RunTimes::of(profiles, profile, base)).unwrap_or_default()
-    }
-
     /// Leads to the place of a finding: opens its rank, shows its span and selects its slice. For a
     /// late rank, shows what it did when the others waited longest.
-    pub fn reveal_finding(self, entry: &FindingEntry, times: &RunTimes) {
-        let Some(place) = FindingPlace::of(entry, times) else { return };
+    pub fn reveal_finding(self, finding: &ShownFinding) {
+        let ShownFinding { at, entry, place } = finding;
+        let Some(place) = place.clone() else { return };
+        self.findings.followed.set(Some(*at));
         match (&place, entry.rank) {
             (FindingPlace { source: Some(source), row: Some(row), .. }, _) => {
                 self.reveal_slice_of(*source, *row, place);
@@ -53,6 +29,10 @@ impl Opened {
     fn go_to(self, place: &FindingPlace) {
         let current = self.current.source.get_untracked().unwrap_or_default();
         place.commands(current).iter().for_each(|command| self.act(command));
+        // Ranks are shown in any place.
+        if self.session.view.with_untracked(|view| view.place) != ProfilePlace::Timeline {
+            self.act(&Command::GoTo(ProfilePlace::Timeline));
+        }
     }
 
     /// Selects a slice of a rank within the span of a place.

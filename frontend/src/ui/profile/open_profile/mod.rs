@@ -1,11 +1,14 @@
 //! The open profiles: the state that all parts of its page read, and the only way to change it.
 
 mod comparison;
+mod current_regions;
 mod finding;
+mod first_place;
 mod link;
 mod profile_source;
 mod rank_details;
 mod rank_times;
+mod run_findings;
 mod run_of_page;
 mod run_path;
 mod run_waits;
@@ -34,11 +37,15 @@ use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::link_hint;
 use crate::view::url::page::PagePlace;
 use crate::view::{Axes, Axis, Clock, Command, Size, TimeScale, Timebase, View};
+use current_regions::CurrentRegions;
+pub use current_regions::NamedSpan;
 use profile_source::{
     ProfileAnswer, ProfileSource, ProfilesAnswer, all, ask_for_clocks, known, profile_of, spans, zero,
 };
 use rank_details::RankDetails;
 use rank_times::RankTimes;
+use run_findings::RunFindings;
+pub use run_findings::ShownFinding;
 use run_of_page::RunOfPage;
 use run_path::RunPathAnswers;
 use run_waits::RunWaitsAnswers;
@@ -103,11 +110,13 @@ pub struct Opened {
     pub path: RunPathAnswers,
     /// The waits, as long as their tab is open.
     pub waits: RunWaitsAnswers,
+    /// The findings, once somebody wants to see them.
+    pub findings: RunFindings,
+    /// The regions of the current rank.
+    pub regions: CurrentRegions,
     ranks: RankDetails,
     content: Memo<SheetContent>,
     of: ProfileSource,
-    /// True once findings are known, so that asking for them again costs nothing.
-    are_findings_known: RwSignal<bool>,
 }
 
 /// The width of a timeline that was not shown yet. The Data page can be opened first.
@@ -118,11 +127,7 @@ impl Opened {
     #[must_use]
     pub fn new(names: ProfileNames) -> Self {
         let address = expect_context::<Address>();
-        let place = address.place();
-        let view = Memo::new(move |before: Option<&View>| {
-            // While the page changes to another place, this component still exists for a moment.
-            place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
-        });
+        let view = view_of(address);
         let (source, attempt) = (Source::of_page(), RwSignal::new(0_u32));
         let asked = names.iter().map(|name| {
             let again = RwSignal::new(0_u32);
@@ -172,8 +177,9 @@ impl Opened {
             waits: RunWaitsAnswers::new(of, run, current_source),
             ranks,
             content,
+            regions: CurrentRegions::new(of, profiles, shown, view),
+            findings: RunFindings::new(of, run, view, source.embedded().is_some()),
             of,
-            are_findings_known: RwSignal::new(source.embedded().is_some()),
         }
     }
 
@@ -388,6 +394,15 @@ impl Opened {
             }
         });
     }
+}
+
+/// The view that the address names.
+fn view_of(address: Address) -> Memo<View> {
+    let place = address.place();
+    Memo::new(move |before: Option<&View>| {
+        // While the page changes to another place, this component still exists for a moment.
+        place.with(|place| place.view().cloned()).or_else(|| before.cloned()).unwrap_or_default()
+    })
 }
 
 /// Time of the profiles, and how it is shown.

@@ -40,11 +40,14 @@ impl RunOfPage {
         Self { profile, times, window, view, profiles }
     }
 
+    /// Whether the profiles are known.
+    pub(super) fn is_known(self) -> Memo<bool> {
+        Memo::new(move |_| self.profiles.with(|answer| matches!(answer, Some(Ok(_)))))
+    }
+
     /// Whether a tab is open and the profiles are known.
     pub(super) fn is_shown(self, tab: Tab) -> Memo<bool> {
-        Memo::new(move |_| {
-            let is_known = self.profiles.with(|answer| matches!(answer, Some(Ok(_))));
-            is_known && self.view.with(|view| view.shows(tab))
-        })
+        let is_known = self.is_known();
+        Memo::new(move |_| is_known.get() && self.view.with(|view| view.shows(tab)))
     }
 }

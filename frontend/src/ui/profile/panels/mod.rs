@@ -39,6 +39,8 @@ mod what_if;
 #[cfg(feature = "browser")]
 pub use frame::PanelFrame;
 #[cfg(feature = "browser")]
+pub use pending_answer::PendingAnswer;
+#[cfg(feature = "browser")]
 pub use selection::table_of;
 #[cfg(feature = "browser")]
 pub use state::Panels;

@@ -1,0 +1,126 @@
+//! The regions of the current rank: its steps, and the spans that users named.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::wire::notes::{NotedRegion, Notes};
+use nprof_engine::wire::questions::{NotesQuestion, RegionsQuestion};
+use nprof_engine::wire::regions::RegionList;
+
+use super::profile_source::{ProfileSource, ProfilesAnswer, known};
+use super::{Answer, ShownRank};
+use crate::fetch::FetchError;
+use crate::ui::shell::QuestionAnswers;
+use crate::view::source_id::SourceId;
+use crate::view::{Axes, Axis, View};
+
+/// Ranks with more events are asked for their regions only if somebody wants them: all of their
+/// work is read.
+const MOST_EVENTS_UNASKED: u64 = 2_000_000;
+
+/// The regions.
+#[derive(Clone, Copy)]
+pub struct CurrentRegions {
+    is_wanted: RwSignal<bool>,
+    /// Those that are found. `None` until they are known.
+    pub found: Memo<Option<Result<Arc<RegionList>, FetchError>>>,
+    /// Those that users named, as the rank is shown.
+    pub named: Memo<Vec<NamedSpan>>,
+}
+
+/// A region that a user named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedSpan {
+    /// The name.
+    pub name: String,
+    /// Its times on the page.
+    pub span: Interval,
+}
+
+impl CurrentRegions {
+    /// Asks for the regions of the shown rank. All ranks together have none.
+    #[must_use]
+    pub fn new(
+        of: ProfileSource,
+        profiles: Memo<ProfilesAnswer>,
+        shown: Memo<ShownRank>,
+        view: Memo<View>,
+    ) -> Self {
+        let is_wanted = RwSignal::new(false);
+        let rank = Memo::new(move |_| {
+            let (source, detail) = shown.get()?;
+            let events = detail.ok()?.entry.events;
+            let is_asked = is_wanted.get() || events <= MOST_EVENTS_UNASKED;
+            (is_asked && !source.rank.is_all()).then_some(source)
+        });
+        let asked = QuestionAnswers::new(rank, move |source: SourceId, cancel| async move {
+            of.rank(source).ask(RegionsQuestion, Some(&cancel)).await
+        });
+        let found = Memo::new(move |_| {
+            let (of, answer) = asked.last.get()?;
+            (rank.get() == Some(of)).then_some(answer)
+        });
+        let notes = QuestionAnswers::new(rank, move |source: SourceId, cancel| async move {
+            let profile =
+                of.names.with_value(|names| names.at(source.profile).unwrap_or_default().to_owned());
+            of.source.ask_until(NotesQuestion { profile }, Some(&cancel)).await
+        });
+        let named = Memo::new(move |_| {
+            let (Some(source), notes) = (rank.get(), notes.answer()) else { return Vec::new() };
+            let shown = axes(profiles, view, source);
+            named_spans(&notes, source.rank.number(), shown)
+        });
+        Self { is_wanted, found, named }
+    }
+
+    /// Asks for the regions of ranks of any size, as long as the current component is there.
+    pub fn want(self) {
+        self.is_wanted.set(true);
+        on_cleanup(move || {
+            self.is_wanted.try_set(false);
+        });
+    }
+
+    /// All regions with their names, those of users first.
+    #[must_use]
+    pub fn all(self) -> Vec<NamedSpan> {
+        let found = self.found.get().and_then(Result::ok);
+        let of_rank = found.iter().flat_map(|found| &found.regions).map(|region| NamedSpan {
+            name: region.name.clone(),
+            span: Interval::new(region.start_ps, region.end_ps),
+        });
+        self.named.get().into_iter().chain(of_rank).collect()
+    }
+}
+
+/// The axes of a rank.
+#[derive(Clone, Copy, Default)]
+struct AxesOfRank {
+    /// That of the clock which the profile keeps: notes stand on it.
+    kept: Axis,
+    /// That on which the rank is shown.
+    shown: Axis,
+}
+
+fn axes(profiles: Memo<ProfilesAnswer>, view: Memo<View>, source: SourceId) -> AxesOfRank {
+    let base = view.with(|view| view.timebase);
+    let both = known(profiles, |profiles| {
+        let ranks = &profiles.get(usize::from(source.profile))?.ranks;
+        let rank = ranks.iter().find(|rank| rank.rank == source.rank)?;
+        let kept = Axis(rank.clock.map(|clock| clock.0).unwrap_or_default());
+        Some(AxesOfRank { kept, shown: Axes::of(profiles, base).axis(source) })
+    });
+    both.flatten().unwrap_or_default()
+}
+
+fn named_spans(notes: &Answer<Notes>, rank: Option<u32>, axes: AxesOfRank) -> Vec<NamedSpan> {
+    let notes = notes.as_ref().and_then(|notes| notes.as_ref().ok());
+    let is_about = |region: &&NotedRegion| region.rank.is_none() || region.rank == rank;
+    let of_users = notes.iter().flat_map(|notes| &notes.regions).filter(is_about);
+    let span = |region: &NotedRegion| NamedSpan {
+        name: region.name.clone(),
+        span: axes.shown.shared_span(axes.kept.local_span(Interval::new(region.start_ps, region.end_ps))),
+    };
+    of_users.map(span).collect()
+}

@@ -1,0 +1,100 @@
+//! The findings about the run of the current rank's profile. They are asked for once somebody wants
+//! to see them, because they need the dependency graph.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::wire::findings::{FindingEntry, Findings, RuleState};
+use nprof_engine::wire::questions::FindingsQuestion;
+
+use super::profile_source::ProfileSource;
+use super::run_of_page::RunOfPage;
+use crate::ui::shell::{Answered, QuestionAnswers};
+use crate::view::Tab;
+use crate::view::View;
+use crate::view::finding_place::FindingPlace;
+use crate::view::run_times::RunTimes;
+
+/// The findings.
+#[derive(Clone, Copy)]
+pub struct RunFindings {
+    asked: QuestionAnswers<u8, Findings>,
+    is_wanted: RwSignal<bool>,
+    /// The times of the run on the page.
+    pub times: Memo<RunTimes>,
+    /// The findings that are not muted, the largest saving first. Empty until they are known.
+    pub shown: Memo<Vec<ShownFinding>>,
+    /// The finding to which the user went last: its position in the answer.
+    pub followed: RwSignal<Option<usize>>,
+}
+
+/// A finding that is not muted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownFinding {
+    /// Position in the answer.
+    pub at: usize,
+    /// The finding.
+    pub entry: FindingEntry,
+    /// The place that it leads to. `None` if the run as a whole is meant.
+    pub place: Option<FindingPlace>,
+}
+
+impl RunFindings {
+    /// Asks once the tab is open, or somebody wants the findings. `is_known` tells that they cost
+    /// nothing.
+    #[must_use]
+    pub fn new(of: ProfileSource, run: RunOfPage, view: Memo<View>, is_known: bool) -> Self {
+        let (is_open, is_ready) = (run.is_shown(Tab::Findings), run.is_known());
+        let (is_wanted, is_known) = (RwSignal::new(false), RwSignal::new(is_known));
+        let question = Memo::new(move |_| {
+            let is_asked = is_open.get() || is_ready.get() && (is_wanted.get() || is_known.get());
+            is_asked.then(|| run.profile.get())
+        });
+        let asked = QuestionAnswers::new(question, move |profile: u8, cancel| async move {
+            let name = of.names.with_value(|names| names.at(profile).unwrap_or_default().to_owned());
+            let found = of.source.ask_until(FindingsQuestion::about(&name), Some(&cancel)).await?;
+            // The page can be gone by now.
+            is_known.try_set(true);
+            Ok(found)
+        });
+        let times = run.times;
+        let shown = Memo::new(move |_| {
+            let muted = view.with(|view| view.muted.clone());
+            let found = asked.answer().and_then(Result::ok);
+            let entries = found.iter().flat_map(|found| found.in_state(RuleState::Found)).enumerate();
+            let all = entries.filter(|(_, entry)| !muted.has(entry)).map(|(at, entry)| ShownFinding {
+                at,
+                entry: entry.clone(),
+                place: times.with(|times| FindingPlace::of(entry, times)),
+            });
+            all.collect::<Vec<_>>()
+        });
+        Self { asked, is_wanted, times, shown, followed: RwSignal::new(None) }
+    }
+
+    /// Asks for the findings as long as the current component is there.
+    pub fn want(self) {
+        self.is_wanted.set(true);
+        on_cleanup(move || {
+            self.is_wanted.try_set(false);
+        });
+    }
+
+    /// The last answer, with its question.
+    #[must_use]
+    pub fn last(self) -> Answered<u8, Findings> {
+        self.asked.last.get()
+    }
+
+    /// The findings, if they are known.
+    #[must_use]
+    pub fn known(self) -> Option<Arc<Findings>> {
+        self.asked.answer().and_then(Result::ok)
+    }
+
+    /// Asks again.
+    #[must_use]
+    pub fn retry(self) -> Callback<()> {
+        self.asked.retry
+    }
+}

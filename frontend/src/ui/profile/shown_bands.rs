@@ -1,0 +1,86 @@
+//! The bands over the tracks: the steps of the current rank, spans that users named, and the places
+//! of the findings.
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::base::time::short_duration;
+use nprof_engine::wire::page_link::window_around;
+use nprof_engine::wire::regions::{RegionEntry, RegionKindEntry, RegionList};
+
+use super::open_profile::Opened;
+use crate::ui::timeline::Bands;
+use crate::view::Command;
+use crate::view::band::{BandSpan, BandTarget, RegionBand, lanes};
+
+/// Lanes of regions that users named.
+const NAMED_LANES: usize = 2;
+/// Lanes of findings.
+const FINDING_LANES: usize = 2;
+
+/// The bands of the page.
+#[must_use]
+pub fn shown_bands(opened: Opened) -> Bands {
+    let shown = Memo::new(move |_| {
+        let mut bands = Vec::new();
+        if let Some(Ok(list)) = opened.regions.found.get() {
+            bands.extend(of_kinds(&list));
+        }
+        let named = opened.regions.named.get();
+        let spans = named.into_iter().map(|of| region(of.name, of.span, false)).collect();
+        bands.extend(in_lanes("Named", spans, NAMED_LANES));
+        bands.extend(in_lanes("Findings", findings(opened), FINDING_LANES));
+        bands
+    });
+    let on_open = Callback::new(move |of: BandSpan| match of.target {
+        BandTarget::Span { .. } => opened.act(&Command::Show(window_around(of.span))),
+        BandTarget::Finding(at) => {
+            let finding = opened.findings.shown.with_untracked(|shown| shown.get(at).cloned());
+            finding.into_iter().for_each(|finding| opened.reveal_finding(&finding));
+        }
+    });
+    Bands { shown, on_open }
+}
+
+/// A band for steps, else for layers, and one for phases.
+fn of_kinds(list: &RegionList) -> Vec<RegionBand> {
+    let kinds = [
+        ("Steps", RegionKindEntry::Iteration),
+        ("Layers", RegionKindEntry::Layer),
+        ("Phases", RegionKindEntry::Phase),
+    ];
+    let of = |(title, kind)| {
+        let spans = list.regions.iter().filter(|region| region.kind == kind).map(of_region).collect();
+        in_lanes(title, spans, 1)
+    };
+    kinds.into_iter().flat_map(of).collect()
+}
+
+/// A band for each lane; the first one has the title.
+fn in_lanes(title: &'static str, spans: Vec<BandSpan>, most: usize) -> Vec<RegionBand> {
+    let bands = lanes(spans, most).into_iter().enumerate();
+    bands.map(|(at, spans)| RegionBand { title: if at == 0 { title } else { "" }, spans }).collect()
+}
+
+fn of_region(of: &RegionEntry) -> BandSpan {
+    let is_outlier = of.step.as_ref().is_some_and(|step| step.is_outlier);
+    region(of.name.clone(), Interval::new(of.start_ps, of.end_ps), is_outlier)
+}
+
+fn region(label: String, span: Interval, is_outlier: bool) -> BandSpan {
+    let title = format!("{label}, {}", short_duration(span.duration_ps() as f64));
+    BandSpan { span, label, title, target: BandTarget::Span { is_outlier } }
+}
+
+/// The places of findings with a span.
+fn findings(opened: Opened) -> Vec<BandSpan> {
+    let shown = opened.findings.shown.get();
+    let spans = shown.iter().enumerate().filter_map(|(at, finding)| {
+        let span = finding.place.as_ref()?.span?;
+        let entry = &finding.entry;
+        let saved = entry.saved_ps().map(|ps| format!("{} ", short_duration(ps as f64))).unwrap_or_default();
+        let label = format!("{saved}{}", entry.rule);
+        let title = format!("{}: {}", entry.rule, entry.text);
+        Some(BandSpan { span, label, title, target: BandTarget::Finding(at) })
+    });
+    spans.collect()
+}

@@ -1,0 +1,13 @@
+//! The Summary place, a file for each part.
+
+mod advice;
+mod all_metrics;
+mod cards;
+mod head;
+mod page;
+mod scope;
+mod step_strip;
+mod table;
+mod time;
+
+pub use page::SummaryPage;

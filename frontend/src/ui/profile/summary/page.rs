@@ -1,0 +1,87 @@
+//! The Summary place: what to do, where the time went, and the numbers that matter first.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use nprof_engine::makers::{SummaryLayout, summary_layout, summary_layout_of_job};
+use nprof_engine::wire::questions::SummaryQuestion;
+use nprof_engine::wire::summary::Summary;
+
+use super::advice::Advice;
+use super::all_metrics::AllMetrics;
+use super::cards::Cards;
+use super::head::SummaryHead;
+use super::scope::{ScopeOfRank, SummaryScope};
+use super::step_strip::StepStrip;
+use super::time::TimeCard;
+use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::open_profile::Opened;
+use crate::ui::shell::QuestionAnswers;
+use crate::view::summary::cards::shown_cards;
+use crate::view::summary::time_bar::TimeBar;
+
+/// The place that opens first for whoever wants an answer.
+#[component]
+pub fn SummaryPage(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let scope = SummaryScope::new(opened);
+    let asked = QuestionAnswers::new(scope.asked, move |of: ScopeOfRank, _| {
+        opened.ask(of.source, SummaryQuestion { window: of.window }, None)
+    });
+    let retry = asked.retry;
+    let body = move || {
+        if scope.is_unknown.get() {
+            let what = "This rank has no region of this name. The list at the top has those that there are.";
+            return view! { <p class="panel-empty">{what}</p> }.into_any();
+        }
+        match asked.last.get().filter(|(of, _)| scope.asked.get() == Some(*of)) {
+            None => view! { <Loading what="Loading metrics …" /> }.into_any(),
+            Some((_, Err(error))) => {
+                view! { <Failure title="The metrics did not arrive" reason=error.to_string() on_retry=retry /> }
+                    .into_any()
+            }
+            Some((_, Ok(summary))) => view! { <Numbers opened summary /> }.into_any(),
+        }
+    };
+    view! {
+        <main class="summary-place" aria-label="Summary">
+            <SummaryHead opened scope />
+            <div class="summary-first">
+                <Advice opened />
+                <div class="summary-numbers">{body}</div>
+            </div>
+        </main>
+    }
+}
+
+/// The arrangement for the current rank.
+fn layout(opened: Opened, summary: &Summary) -> &'static SummaryLayout {
+    if summary.rank.is_all() {
+        return summary_layout_of_job();
+    }
+    let source = opened.profile.info.with_untracked(|answer| {
+        answer.as_ref().and_then(|answer| answer.as_ref().ok()).map(|info| info.entry.source.clone())
+    });
+    summary_layout(source.as_deref().unwrap_or_default())
+}
+
+#[component]
+fn Numbers(opened: Opened, summary: Arc<Summary>) -> impl IntoView {
+    let layout = layout(opened, &summary);
+    let bar = TimeBar::of(layout, &summary);
+    let active_s = bar.as_ref().map_or(0.0, |bar| bar.active_s);
+    let cards = shown_cards(layout, &summary, active_s);
+    let is_empty = summary.groups.iter().all(|group| group.metrics.is_empty());
+    if is_empty {
+        return view! { <p class="panel-empty">"The trace has no slices that take time."</p> }.into_any();
+    }
+    view! {
+        {bar.map(|bar| view! { <TimeCard bar /> })}
+        <StepStrip opened />
+        <Cards opened cards />
+        <AllMetrics opened summary />
+    }
+    .into_any()
+}

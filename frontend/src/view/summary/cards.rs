@@ -1,0 +1,283 @@
+//! The cards of a summary: which of its values each one shows.
+
+use nprof_engine::makers::{CardRow, SummaryCard, SummaryLayout};
+use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::summary::{
+    MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricTableEntry, Summary,
+};
+
+use crate::view::metric_share::shares;
+
+/// Cards that are shown at first.
+const MOST_CARDS: usize = 4;
+/// Rows of a card at most, so that the first screen shows all cards.
+const MOST_ROWS: usize = 9;
+
+/// A card with its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ShownCard {
+    /// The heading, with the name of the thing if the card is about one.
+    pub title: String,
+    /// The rows.
+    pub lines: Vec<CardLine>,
+}
+
+/// A value with its label.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CardLine {
+    /// Exported name of a metric, or a name of the trace.
+    pub name: String,
+    /// Key of its group or table.
+    pub group: String,
+    /// The label that the card gives it.
+    pub label: Option<&'static str>,
+    /// Whether the name is one of the trace.
+    pub is_name_of_trace: bool,
+    /// The value.
+    pub value: FieldContent,
+    /// Symbol of its unit.
+    pub unit: String,
+    /// Definition and computation.
+    pub doc: String,
+    /// Length of its bar, from 0 to 1.
+    pub bar: Option<f64>,
+    /// Share of the active stretch, if it is a part of it.
+    pub of_active: Option<f64>,
+    /// The place that shows it.
+    pub place: Option<MetricPlaceEntry>,
+}
+
+impl CardLine {
+    /// Whether slices have its name: names of tracks, ranks and links are none of slices.
+    #[must_use]
+    pub fn is_searchable(&self) -> bool {
+        self.is_name_of_trace && self.unit == "s" && !self.name.trim().is_empty()
+    }
+}
+
+/// The first cards of a summary with values. `active_s` is the length of the active stretch.
+#[must_use]
+pub fn shown_cards(layout: &SummaryLayout, summary: &Summary, active_s: f64) -> Vec<ShownCard> {
+    let of = CardValues { summary, active_s };
+    let cards = layout.cards.iter().filter_map(|card| of.card(card));
+    cards.take(MOST_CARDS).collect()
+}
+
+struct CardValues<'s> {
+    summary: &'s Summary,
+    active_s: f64,
+}
+
+impl CardValues<'_> {
+    fn card(&self, card: &SummaryCard) -> Option<ShownCard> {
+        let mut title = card.title.to_owned();
+        let mut lines = Vec::new();
+        for row in card.rows {
+            match *row {
+                CardRow::Metric(group, name) => lines.extend(self.metric(group, name)),
+                CardRow::Part(group, name, label) => {
+                    let line = self.metric(group, name).and_then(|line| self.part(line));
+                    lines.extend(line.map(|line| CardLine { label: Some(label), ..line }));
+                }
+                CardRow::Group { group, most } => lines.extend(self.group(group, most)),
+                CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
+                CardRow::FirstRow(table) => {
+                    if let Some((row, columns)) = self.first_row(table) {
+                        if let Some(row) = row {
+                            title = format!("{title}, {row}");
+                        }
+                        lines.extend(columns);
+                    }
+                }
+            }
+        }
+        lines.truncate(MOST_ROWS);
+        (!lines.is_empty()).then_some(ShownCard { title, lines })
+    }
+
+    fn group_of(&self, key: &str) -> Option<&MetricGroupEntry> {
+        self.summary.groups.iter().find(|group| group.key == key)
+    }
+
+    fn table_of(&self, key: &str) -> Option<&MetricTableEntry> {
+        self.summary.tables.iter().find(|table| table.key == key)
+    }
+
+    fn metric(&self, group: &str, name: &str) -> Option<CardLine> {
+        let group = self.group_of(group)?;
+        let at = group.metrics.iter().position(|metric| metric.name == name)?;
+        Some(line(group, &group.metrics[at], shares(group)[at]))
+    }
+
+    fn group(&self, group: &str, most: usize) -> Vec<CardLine> {
+        let Some(group) = self.group_of(group) else { return Vec::new() };
+        let metrics = group.metrics.iter().zip(shares(group));
+        metrics.take(most).map(|(metric, bar)| line(group, metric, bar)).collect()
+    }
+
+    /// A time as a part of the active stretch. A part without time says nothing.
+    fn part(&self, line: CardLine) -> Option<CardLine> {
+        let share = seconds(&line.value)? / self.active_s;
+        let share = (0.0..=1.0).contains(&share).then_some(share);
+        Some(CardLine { bar: share, of_active: share, ..line }).filter(|_| share != Some(0.0))
+    }
+
+    fn column(&self, table: &str, column: &str, most: usize) -> Vec<CardLine> {
+        let Some(table) = self.table_of(table) else { return Vec::new() };
+        let Some(at) = table.columns.iter().position(|known| known.name == column) else { return Vec::new() };
+        let values = table.rows.iter().filter_map(|row| Some((row, row.values.get(at)?.as_ref()?)));
+        let longest = table.rows.iter().filter_map(|row| seconds(row.values.get(at)?.as_ref()?));
+        let longest = longest.fold(0.0, f64::max);
+        let line = |(row, value): (&nprof_engine::wire::summary::MetricRowEntry, &FieldContent)| {
+            let share = seconds(value).filter(|_| longest > 0.0).map(|of| of / longest);
+            CardLine {
+                name: row.name.clone(),
+                group: table.key.clone(),
+                label: None,
+                is_name_of_trace: true,
+                value: value.clone(),
+                unit: table.columns[at].unit.clone(),
+                doc: table.columns[at].doc.clone(),
+                bar: share.filter(|share| (0.0..=1.0).contains(share)),
+                of_active: None,
+                place: None,
+            }
+        };
+        values.take(most).map(line).collect()
+    }
+
+    /// The name of the first row if there are others, and a line for each of its columns.
+    fn first_row(&self, table: &str) -> Option<(Option<String>, Vec<CardLine>)> {
+        let table = self.table_of(table)?;
+        let row = table.rows.first()?;
+        let values = table.columns.iter().zip(&row.values);
+        let lines = values.filter_map(|(column, value)| {
+            let of_table = CardLine {
+                name: column.name.clone(),
+                group: table.key.clone(),
+                label: None,
+                is_name_of_trace: false,
+                value: value.clone()?,
+                unit: column.unit.clone(),
+                doc: column.doc.clone(),
+                bar: None,
+                of_active: None,
+                place: None,
+            };
+            Some(self.part(of_table.clone()).unwrap_or(of_table))
+        });
+        Some(((table.rows.len() > 1).then(|| row.name.clone()), lines.collect()))
+    }
+}
+
+fn line(group: &MetricGroupEntry, metric: &MetricEntry, bar: Option<f64>) -> CardLine {
+    CardLine {
+        name: metric.name.clone(),
+        group: group.key.clone(),
+        label: None,
+        is_name_of_trace: group.has_names_of_trace,
+        value: metric.value.clone(),
+        unit: metric.unit.clone(),
+        doc: metric.doc.clone(),
+        bar,
+        of_active: None,
+        place: metric.place.clone(),
+    }
+}
+
+/// The value of a time in seconds.
+pub(super) fn seconds(value: &FieldContent) -> Option<f64> {
+    match *value {
+        FieldContent::Float(seconds) => Some(seconds),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::makers::summary_layout;
+    use nprof_engine::wire::summary::{MetricColumnEntry, MetricRowEntry};
+
+    use super::*;
+
+    fn metric(name: &str, value: f64, unit: &str) -> MetricEntry {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        MetricEntry {
+            name,
+            value: FieldContent::Float(value),
+            unit,
+            doc: "A metric.".to_owned(),
+            place: None,
+        }
+    }
+
+    fn group(key: &str, has_names_of_trace: bool, metrics: Vec<MetricEntry>) -> MetricGroupEntry {
+        MetricGroupEntry { key: key.to_owned(), title: key.to_owned(), has_names_of_trace, metrics }
+    }
+
+    fn table(key: &str, row: &str, columns: &[&str], rows: &[(&str, &[f64])]) -> MetricTableEntry {
+        let column = |name: &&str| MetricColumnEntry {
+            name: (*name).to_owned(),
+            unit: "s".to_owned(),
+            doc: "A column.".to_owned(),
+        };
+        let row_of = |(name, values): &(&str, &[f64])| MetricRowEntry {
+            name: (*name).to_owned(),
+            values: values.iter().map(|value| Some(FieldContent::Float(*value))).collect(),
+        };
+        MetricTableEntry {
+            key: key.to_owned(),
+            title: key.to_owned(),
+            row: row.to_owned(),
+            columns: columns.iter().map(column).collect(),
+            rows: rows.iter().map(row_of).collect(),
+        }
+    }
+
+    /// The cards as text: `title: name bar, name bar`, bars in percent.
+    fn drawn(summary: &Summary, active_s: f64) -> String {
+        let percent = |bar: Option<f64>| bar.map_or_else(String::new, |bar| format!(" {:.0}", bar * 100.0));
+        let line = |line: &CardLine| format!("{}{}", line.name, percent(line.bar));
+        let card = |card: &ShownCard| {
+            format!("{}: {}", card.title, card.lines.iter().map(line).collect::<Vec<_>>().join(", "))
+        };
+        let cards = shown_cards(summary_layout("kineto"), summary, active_s);
+        cards.iter().map(card).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn cards_have_the_values_that_there_are() {
+        let summary = Summary {
+            rank: 0.into(),
+            groups: vec![
+                group("kernel_kinds", false, vec![metric("compute_alone_time", 6.0, "s")]),
+                group(
+                    "device_time",
+                    false,
+                    vec![metric("idle_time", 2.0, "s"), metric("comp_comm_overlap", 0.5, "ratio")],
+                ),
+                group(
+                    "self_time_by_name_host",
+                    true,
+                    vec![metric("aten::mm", 4.0, "s"), metric("step", 1.0, "s")],
+                ),
+            ],
+            tables: vec![
+                table(
+                    "idle_by_stream",
+                    "stream",
+                    &["host_wait", "other_wait"],
+                    &[("7", &[1.0, 0.0]), ("8", &[9.0, 9.0])],
+                ),
+                table("kernels_by_name", "kernel", &["sum"], &[("gemm", &[4.0]), ("add", &[2.0])]),
+            ],
+            absent: Vec::new(),
+        };
+        let expected = "Time of the devices: compute_alone_time 75, idle_time 25, comp_comm_overlap 50 | \
+            Idle because of, 7: host_wait 12, other_wait | Kernels: gemm 100, add 50 | \
+            Time of host threads by name: aten::mm 100, step 25";
+        assert_eq!(drawn(&summary, 8.0), expected);
+        let none = Summary { rank: 0.into(), groups: Vec::new(), tables: Vec::new(), absent: Vec::new() };
+        assert_eq!(drawn(&none, 0.0), "");
+    }
+}
