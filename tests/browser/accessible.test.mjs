@@ -30,7 +30,7 @@ test("axe finds nothing", async (t) => {
     "no profile": [`${url}/profile/none`, (page) => page.getByRole("alert")],
     "a similar name": [`${url}/profile/${slug.slice(0, -1)}`, (page) => page.getByText("Did you mean")],
     timeline: [profile, (page) => rowOf(page, "Tensor")],
-    summary: [`${url}/profile/${slug}/summary?v=2`, (page) => page.getByRole("heading", { name: "Tensor engine" })],
+    summary: [`${url}/profile/${slug}/summary?v=2`, (page) => page.locator(".all-metrics").getByRole("heading", { name: "Tensor engine" })],
     "a table": [`${url}/profile/${slug}/data?table=neff_node`, (page) => page.getByRole("grid", { name: "NEFF node" })],
     "a record": [`${url}/profile/${slug}/data?table=metadata`, (page) => page.getByRole("grid", { name: "Metadata" })],
     "events without a match": [

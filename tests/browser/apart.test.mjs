@@ -29,7 +29,7 @@ test("no cell lies over another", async (t) => {
     hits: [address("rank=0&q=MATMUL&tab=search"), (page) => page.getByRole("list", { name: "Hits" })],
     "hits with details": [address(`rank=0&q=MATMUL&sel=${row}&tab=search`), (page) => page.getByRole("list", { name: "Hits" })],
     plots: [address("rank=all&tab=plots"), (page) => page.getByRole("region", { name: "Duration by kind and size" }).locator("tbody tr").first()],
-    summary: [`${url}/profile/${slug}/summary?v=2&rank=0`, (page) => page.getByRole("heading", { name: "Tensor engine" })],
+    summary: [`${url}/profile/${slug}/summary?v=2&rank=0`, (page) => page.locator(".all-metrics").getByRole("heading", { name: "Tensor engine" })],
     "a table": [`${url}/profile/${slug}/data?v=2&rank=0&table=instruction`, (page) => page.getByRole("grid", { name: "Instruction" }).getByRole("gridcell").first()],
     "the list of profiles": [url, (page) => page.getByRole("link", { name: "Demo: 4 simulated ranks" })],
   };

@@ -34,14 +34,15 @@ test("the tab of all ranks leads to the rank that is late", async (t) => {
 
   await t.test("the summary names the straggler first", async () => {
     await page.getByRole("link", { name: "Summary" }).click();
-    await page.getByRole("heading", { name: "Where waiting began" }).waitFor();
-    const card = page.locator("section, article, div").filter({ has: page.getByRole("heading", { name: "Where waiting began" }) });
+    const began = page.locator(".summary-cards").getByRole("heading", { name: "Where waiting began" });
+    await began.waitFor();
+    const card = page.locator(".summary-card").filter({ has: page.getByRole("heading", { name: "Where waiting began" }) });
     const text = await card.last().innerText();
     assert.match(text, new RegExp(`^Where waiting began\\s+rank ${STRAGGLER}\\s`));
     await card.last().getByRole("button", { name: `rank ${STRAGGLER}`, exact: true }).click();
     await eventually(() => assert.equal(parametersOf(page).get("rank"), String(STRAGGLER), page.url()));
     await page.goBack();
-    await page.getByRole("heading", { name: "Where waiting began" }).waitFor();
+    await began.waitFor();
   });
 
   await t.test("a wait leads to the late call, and that to the rank", async () => {

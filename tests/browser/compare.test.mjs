@@ -52,6 +52,8 @@ test("rank 0 of two profiles stands in one sheet", SERVED, async (t) => {
     if (profile && response.ok()) tiles.add(profile);
   });
   await page.goto(`${url}/compare/before/after`);
+  await page.getByRole("main", { name: "Compare" }).waitFor();
+  await page.getByRole("link", { name: "Timeline" }).click();
   await heading(page, 0, "before").waitFor();
   await heading(page, 0, "after").waitFor();
   // Both ranks have the same tracks, each below a heading.
@@ -124,6 +126,9 @@ test("the list leads to a comparison of two profiles", SERVED, async (t) => {
   await eventually(async () => assert.equal(await compare("before").getAttribute("aria-pressed"), "true"));
   assert.equal(await compare("after").getAttribute("title"), "Compare with before");
   await compare("after").click();
+  await page.getByRole("main", { name: "Compare" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/compare/before/after/compare");
+  await page.getByRole("link", { name: "Timeline" }).click();
   await heading(page, 0, "after").waitFor();
   assert.equal(new URL(page.url()).pathname, "/compare/before/after");
   // A tab shows its rank of both.
@@ -141,8 +146,8 @@ test("a profile that is missing is named", SERVED, async (t) => {
   await page.getByText("No profile named “aftr”").waitFor();
   // The other profile stays.
   await page.getByRole("link", { name: "after", exact: true }).click();
-  await heading(page, 0, "after").waitFor();
-  assert.equal(new URL(page.url()).pathname, "/compare/before/after");
+  await page.getByRole("main", { name: "Compare" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/compare/before/after/compare");
   await page.goto(`${url}/compare/before`);
   await page.getByText("a comparison names 2 to 8 profiles").waitFor();
 });

@@ -194,9 +194,9 @@ test("tables and summary", async (t) => {
     await page.keyboard.press("g");
     await page.keyboard.press("s");
     const summary = page.getByRole("main", { name: "Summary" });
-    await summary.getByRole("heading", { name: "Tensor engine" }).waitFor();
+    await summary.locator(".all-metrics").getByRole("heading", { name: "Tensor engine" }).waitFor();
     const { groups } = await ask(url, `${rank}/summary`);
-    assert.deepEqual(await summary.locator("h3").allInnerTexts(), groups.map(({ title }) => title));
+    assert.deepEqual(await summary.locator(".all-metrics .cards h3").allInnerTexts(), groups.map(({ title }) => title));
     assert.ok(groups.length > 3);
     assert.equal(await page.getByRole("tab", { name: "Summary" }).count(), 0);
     await page.keyboard.press("g");

@@ -7,7 +7,7 @@ import { ask, eventually, parametersOf, rowOf, viewOf } from "./picture.mjs";
 import { exported, openPage, serve, SERVED } from "./stage.mjs";
 
 const panelOf = (page) => page.getByRole("article", { name: "Findings" });
-const itemsOf = (page) => panelOf(page).getByRole("listitem").getByRole("button");
+const itemsOf = (page) => panelOf(page).locator("button.finding");
 
 /** A simulated job with two causes of lost time, and its findings. */
 async function jobOf(t) {

@@ -72,7 +72,7 @@ test("narrow screens", async (t) => {
         assert.deepEqual(await smallTargets(page, LEAST_TARGET_PX), [], more);
       }
       const places = {
-        summary: page.getByRole("heading", { name: "Tensor engine" }),
+        summary: page.locator(".all-metrics").getByRole("heading", { name: "Tensor engine" }),
         "data?table=neff_node": page.getByRole("grid", { name: "NEFF node" }),
       };
       for (const [place, there] of Object.entries(places)) {

@@ -189,6 +189,11 @@ export function isQuiet(page) {
   return waiting.get(page) === 0;
 }
 
+function remember(place) {
+  // A page without an address has no storage.
+  if (location.protocol !== "about:") localStorage.setItem("nprof.first-place", place);
+}
+
 /**
  * A page of `width` × `height` pixels, with cookies and storage of its own, until test `t` ends. `flags` are further
  * arguments of Chromium; `more` is passed to Playwright's context. `problems` fills with what the page could not do:
@@ -200,7 +205,7 @@ export async function openPage(t, { width = 1280, height = 800, flags = [], firs
   t.after(() => context.close());
   const page = await context.newPage();
   // A user who went to this place last. A newcomer has none, and begins at the summary.
-  if (first) await page.addInitScript((place) => localStorage.setItem("nprof.first-place", place), first);
+  if (first) await page.addInitScript(remember, first);
   waiting.set(page, 0);
   if (IS_FILE) {
     const goto = page.goto.bind(page);

@@ -26,8 +26,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::metrics::{AbsentMetrics, DeviceMetrics, MetricScope, RankMetrics, trace};
-use crate::model::{PowerCounter, RankCalls, RankWork, TrackId, WorkMark};
+use crate::metrics::{AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, trace};
+use crate::model::{MarkKind, PowerCounter, RankCalls, RankWork, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -72,6 +72,8 @@ struct Maker<B> {
     power: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<PowerCounter>>,
     /// The marks of a rank; see [`marks`].
     marks: fn(&Segment<B>, Cancel<'_>) -> Result<Vec<WorkMark>>,
+    /// Measurements of a rank; see [`measures`].
+    measures: fn(&Segment<B>, u32, Cancel<'_>) -> Result<RankMeasures>,
     /// The limits of a track; see [`limits`].
     limits: fn(&Segment<B>, TrackId, TileId, Cancel<'_>) -> LimitsOfTrack,
 }
@@ -155,6 +157,10 @@ impl<B: Bytes> Maker<B> {
             source: |_, _| Ok(None),
             power: power::read,
             marks: kineto::marks::read,
+            measures: |segment, rank, cancel| {
+                let kernels = kineto::metrics::kernel_fill(segment, rank, cancel)?;
+                Ok(RankMeasures { kernels, ..RankMeasures::default() })
+            },
             limits: |_, _, _, _| Ok(None),
         }
     }
@@ -228,6 +234,12 @@ pub fn device_metrics(source: &str, rank: u32, values: &FxHashMap<String, f64>) 
     if is_neuron { neuron::metrics::device_metrics(rank, values) } else { None }
 }
 
+/// Measurements of a rank beside its metrics: kernels that leave a device empty, the use of arrays,
+/// and errors of the hardware, on the clock of the segment.
+pub fn measures<B: Bytes>(segment: &Segment<B>, rank: u32, cancel: Cancel<'_>) -> Result<RankMeasures> {
+    makers!(function_of_maker, measures, segment: B)(segment, rank, cancel)
+}
+
 /// The lines of source that the rows of work of a rank come from.
 pub fn source_lines<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<TextsOfRows> {
     field_texts(segment, SOURCE_FIELDS, cancel)
@@ -246,6 +258,16 @@ pub fn power<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<P
 /// The marks that the program of a rank drew over its work, by start. Empty if it drew none.
 pub fn marks<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<WorkMark>> {
     makers!(function_of_maker, marks, segment: B)(segment, cancel)
+}
+
+/// The passes of a rank through its program: how often the layer that comes most often does. 1 if
+/// no layers are marked.
+pub fn passes<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<u32> {
+    let mut counts: FxHashMap<String, u32> = FxHashMap::default();
+    for mark in marks(segment, cancel)?.into_iter().filter(|mark| mark.kind == MarkKind::Layer) {
+        *counts.entry(mark.name).or_default() += 1;
+    }
+    Ok(counts.into_values().max().unwrap_or(1))
 }
 
 /// The host on which a rank ran, if its trace states it.

@@ -18,6 +18,8 @@ pub struct DeviceMetrics {
     pub flops: Option<TensorFlops>,
     /// Transfers.
     pub transfers: Option<TransferMetrics>,
+    /// Peaks of the device.
+    pub peaks: Option<DevicePeaks>,
     /// Part of the peak that limits take on average, from 0 to 1.
     pub lost_peak: f64,
 }
@@ -59,4 +61,19 @@ pub struct TransferMetrics {
     pub spilled_bytes: f64,
     /// Bytes that came back.
     pub reloaded_bytes: f64,
+    /// Bytes of weights that were loaded.
+    pub weight_bytes: f64,
+    /// Bytes that all weights have; 0 if it is not known.
+    pub weights_size: f64,
+    /// Passes through the program, each of which can load the weights once.
+    pub passes: f64,
+}
+
+/// The most that a device can do in a second.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DevicePeaks {
+    /// Floating-point operations of the engine for matrix products.
+    pub flops: f64,
+    /// Bytes that its memory moves.
+    pub bytes: f64,
 }

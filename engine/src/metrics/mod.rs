@@ -3,10 +3,12 @@
 
 mod definition;
 mod device;
+mod measures;
 pub mod trace;
 
 pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
-pub use device::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
+pub use device::{DeviceMetrics, DevicePeaks, EngineTime, TensorFlops, TransferMetrics};
+pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures};
 
 use crate::base::Interval;
 use crate::model::{OwnedValue, Unit};

@@ -248,7 +248,11 @@ pub fn entries(of: &[RuleVerdict]) -> Vec<FindingEntry> {
         RuleState::CannotTell => 1,
         RuleState::Nothing => 2,
     };
-    entries.sort_by_key(|one| (order(one), Reverse(one.saving_ps.map(|saving| saving.middle))));
+    // What makes the results doubtful comes before what makes the run longer.
+    let is_urgent = |one: &FindingEntry| one.saving_ps.is_none() && one.severity == Some(SeverityEntry::High);
+    entries.sort_by_key(|one| {
+        (order(one), Reverse(is_urgent(one)), Reverse(one.saving_ps.map(|saving| saving.middle)))
+    });
     entries
 }
 

@@ -1,12 +1,12 @@
 //! The findings about the run of a profile: answers of the engine's rules about all ranks.
 
 use nprof_engine::analysis::Analysed;
-use nprof_engine::base::{Error, Interval};
+use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::finding::{Coverage, Facts, RuleVerdict, findings};
-use nprof_engine::makers::{device_metrics, imitated_tool};
-use nprof_engine::metrics::DeviceMetrics;
+use nprof_engine::makers::{device_metrics, imitated_tool, measures, passes};
+use nprof_engine::metrics::{DeviceMetrics, RankMeasures};
 use nprof_engine::model::TrackId;
 use nprof_engine::query::slice;
 use nprof_engine::wire::findings::Findings;
@@ -15,7 +15,7 @@ use super::graph::{Replayable, too_large};
 use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
 use super::{AnalysisError, of_segment, on_all_cores};
-use crate::store::Profile;
+use crate::store::{Profile, RankFile};
 use crate::summary::summary_of;
 
 /// The answers of all rules about the run of a profile.
@@ -83,10 +83,7 @@ pub fn facts_of<'g>(
     let facts = facts.with_operators(Box::new(move |rank, track, span| {
         operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
     }));
-    let facts = match measured(profile, cancel)? {
-        Some(measured) => facts.with_metrics_of(measured),
-        None => facts,
-    };
+    let facts = facts.with_measures(measures_of(profile, &of.analysed, cancel)?);
     if !facts.lacks_steps() {
         return Ok(facts);
     }
@@ -105,10 +102,39 @@ pub fn facts_of<'g>(
     })
 }
 
-/// The metrics of the first rank, if its device has engines and a memory of its own. The ranks of a
-/// job run one program.
-fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<DeviceMetrics>, AnalysisError> {
-    let Some(file) = profile.manifest.ranks.first() else { return Ok(None) };
+/// Measurements of the first rank: the ranks of a job run one program. Errors are those of all
+/// ranks.
+fn measures_of(
+    profile: &Profile,
+    analysed: &Analysed,
+    cancel: Cancel<'_>,
+) -> Result<RankMeasures, AnalysisError> {
+    let Some((first, others)) = profile.manifest.ranks.split_first() else {
+        return Ok(RankMeasures::default());
+    };
+    let of_rank = |file: &RankFile| {
+        let mut of = of_segment(profile, file, |segment| measures(segment, file.rank, cancel))?;
+        let clock = analysed.clock_of(file.rank);
+        for error in of.errors.iter_mut().flatten() {
+            error.start_ps = clock.to_shared(Time(error.start_ps)).0;
+        }
+        Ok::<_, AnalysisError>(of)
+    };
+    let mut all = RankMeasures { device: measured(profile, first, cancel)?, ..of_rank(first)? };
+    if let Some(errors) = &mut all.errors {
+        for file in others {
+            errors.extend(of_rank(file)?.errors.into_iter().flatten());
+        }
+    }
+    Ok(all)
+}
+
+/// The metrics of a rank, if its device has engines and a memory of its own.
+fn measured(
+    profile: &Profile,
+    file: &RankFile,
+    cancel: Cancel<'_>,
+) -> Result<Option<DeviceMetrics>, AnalysisError> {
     of_segment(profile, file, |segment| {
         // Other devices have no such metrics, so none are computed.
         if imitated_tool(&segment.footer().rank.source).is_none() {
@@ -118,7 +144,11 @@ fn measured(profile: &Profile, cancel: Cancel<'_>) -> Result<Option<DeviceMetric
         let summary = summary_of(&place, segment, on_all_cores(cancel))?;
         let all = summary.groups.into_iter().flat_map(|group| group.metrics);
         let values = all.filter_map(|metric| Some((metric.name, metric.value.number()?))).collect();
-        Ok(device_metrics(&segment.footer().rank.source, file.rank, &values))
+        let mut of = device_metrics(&segment.footer().rank.source, file.rank, &values);
+        if let Some(transfers) = of.as_mut().and_then(|of| of.transfers.as_mut()) {
+            transfers.passes = f64::from(passes(segment, cancel)?);
+        }
+        Ok(of)
     })
 }
 

@@ -36,6 +36,14 @@ pub enum DataGap {
     SomeLaunches(f64),
     /// Metrics of a device with engines and a memory of its own.
     DeviceMetrics,
+    /// Launch parameters of kernels.
+    LaunchParameters,
+    /// Ideal cycles of kernels.
+    IdealCycles,
+    /// Counters of cycles beside times.
+    CycleCounters,
+    /// Records of errors.
+    ErrorRecords,
     /// Work of a device.
     DeviceWork,
     /// Dependences between the engines of a device.
@@ -72,6 +80,12 @@ impl DataGap {
             Self::DeviceMetrics => {
                 "the trace has no metrics of engines and transfers, as those of Neuron devices do".to_owned()
             }
+            Self::LaunchParameters => "the trace states no launch parameters of kernels".to_owned(),
+            Self::IdealCycles => {
+                "the trace has no ideal cycles of kernels; add the log of the compiler".to_owned()
+            }
+            Self::CycleCounters => "the trace has no counters of cycles to compare times with".to_owned(),
+            Self::ErrorRecords => "traces of this kind record no errors of the hardware".to_owned(),
             Self::DeviceWork => "no work of a device was recorded".to_owned(),
             Self::Dependences => "the trace does not state what the engines wait for".to_owned(),
         }

@@ -119,6 +119,12 @@ pub enum EvidenceMeasure {
     Bytes,
     /// Share of bytes.
     OfBytes,
+    /// Operations for each byte.
+    Intensity,
+    /// Kernels with fewer blocks than the device has processors.
+    SmallGrids,
+    /// Kernels that leave room for few warps.
+    FewWarps,
     /// The most that one of several causes costs alone, because they cover each other.
     Alone,
 }
@@ -149,6 +155,9 @@ impl EvidenceMeasure {
             Self::OfOperations => "of_operations",
             Self::Bytes => "bytes",
             Self::OfBytes => "of_bytes",
+            Self::Intensity => "intensity",
+            Self::SmallGrids => "small_grids",
+            Self::FewWarps => "few_warps",
             Self::Alone => "alone",
         }
     }

@@ -17,7 +17,7 @@ use crate::insight::median_rank::MedianRank;
 use crate::insight::region::{NoSteps, StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
-use crate::metrics::DeviceMetrics;
+use crate::metrics::RankMeasures;
 use crate::model::{MachineSide, TrackId, WorkNode};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
@@ -60,7 +60,7 @@ pub struct Facts<'g> {
     pub(super) no_steps: Option<NoSteps>,
     pub(super) idle: IdleTime,
     operator_of: Option<Box<OperatorOf<'g>>>,
-    measured: Option<DeviceMetrics>,
+    measures: RankMeasures,
     pub(super) work: Work<'g>,
     median_rank: OnceLock<MedianRank<'g>>,
 }
@@ -81,7 +81,7 @@ impl<'g> Facts<'g> {
             no_steps: Some(NoSteps::NoRepetition),
             idle: IdleTime::of(graph),
             operator_of: None,
-            measured: None,
+            measures: RankMeasures::default(),
             work,
             median_rank: OnceLock::new(),
             job,
@@ -123,15 +123,21 @@ impl<'g> Facts<'g> {
         self
     }
 
-    /// The same facts with the metrics of a rank, whose device has engines and a memory of its own.
+    /// The same facts with measurements of a rank.
     #[must_use]
-    pub fn with_metrics_of(self, of: DeviceMetrics) -> Self {
-        Self { measured: Some(of), ..self }
+    pub fn with_measures(self, measures: RankMeasures) -> Self {
+        Self { measures, ..self }
     }
 
-    /// The metrics of a rank, if they are known.
-    pub(super) fn measured(&self) -> Option<&DeviceMetrics> {
-        self.measured.as_ref()
+    /// Measurements of a rank, as far as its device has them.
+    pub(super) fn measures(&self) -> &RankMeasures {
+        &self.measures
+    }
+
+    /// Whether calls of hosts were recorded.
+    pub(super) fn has_launches(&self) -> bool {
+        let is_of_host = |rank: &RankGraph| rank.classes.iter().any(|class| class.side == MachineSide::Host);
+        self.graph.ranks.iter().any(is_of_host)
     }
 
     /// A finding about a rank as a whole.

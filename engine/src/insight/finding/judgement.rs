@@ -9,10 +9,9 @@ use crate::base::Result;
 /// The answers of all rules, those with the largest saving first, then those without, then those
 /// that found nothing and those that cannot tell.
 pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
-    // Metrics that only some devices have are no gap of the others.
-    let has_metrics = facts.measured().is_some();
+    // Measurements that only some devices have are no gap of the others.
     let asked: Vec<RuleName> =
-        RULES.iter().filter(|rule| has_metrics || !rule.needs_metrics).map(|rule| rule.name).collect();
+        RULES.iter().filter(|rule| rule.needs.is_met(facts)).map(|rule| rule.name).collect();
     let verdict = |at: usize| Ok(RuleVerdict { rule: asked[at], verdict: verdict_of(facts, asked[at])? });
     let mut all = facts.work.gather(asked.len(), verdict)?;
     let rank = |one: &RuleVerdict| match &one.verdict {

@@ -27,6 +27,6 @@ pub use facts::{Facts, OperatorOf};
 pub use judgement::{findings, verdict_of};
 pub use place::Place;
 pub use rule_name::RuleName;
-pub use rules::{FindingRule, RULES};
+pub use rules::{FindingRule, MetricsNeed, RULES};
 pub use severity::Severity;
 pub use verdict::{Finding, Judgement, RuleVerdict};

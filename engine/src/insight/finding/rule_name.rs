@@ -33,6 +33,24 @@ pub enum RuleName {
     SmallDmas,
     /// Data that leaves a full state buffer and comes back.
     Spill,
+    /// A memory that takes longer than the arithmetic.
+    MemoryBound,
+    /// Arithmetic that takes longer than the memory.
+    ComputeBound,
+    /// Weights that are loaded several times.
+    WeightsReloaded,
+    /// Errors of the hardware.
+    Errors,
+    /// A device that waits for the input of the program.
+    InputBound,
+    /// Kernels that leave most of a device empty.
+    LowOccupancy,
+    /// Arrays for matrix products that compute little.
+    PtArraysUnused,
+    /// Preparation of kernels that no work covers.
+    PreparationExposed,
+    /// Durations that were computed with a wrong frequency.
+    WrongClock,
     /// A recording that lacks parts of the run.
     Recording,
 }

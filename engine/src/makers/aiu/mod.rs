@@ -1,5 +1,6 @@
 //! Profiles of IBM AIU devices.
 
+mod array_use;
 mod class;
 pub mod collectives;
 pub mod metrics;
@@ -11,7 +12,10 @@ mod tracks;
 mod transfers;
 mod work;
 
+pub(in crate::makers) use array_use::array_use;
+
 use super::{Maker, MakerFacts};
+use crate::metrics::RankMeasures;
 use crate::segment::Bytes;
 
 pub use class::AiuClass;
@@ -35,6 +39,10 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         calls: collectives::read,
         work: work::read,
         power: power::read,
+        measures: |segment, rank, cancel| {
+            let arrays = Some(array_use(segment, rank, cancel)?);
+            Ok(RankMeasures { arrays, ..RankMeasures::default() })
+        },
         ..Maker::any()
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod collectives;
 mod engine;
+mod errors;
 pub mod group;
 mod limits;
 mod marks;
@@ -12,6 +13,7 @@ mod tracks;
 mod work;
 
 use super::{Maker, MakerFacts, Tool};
+use crate::metrics::RankMeasures;
 use crate::segment::Bytes;
 
 pub(crate) use source::{FIELDS as SOURCE_FIELDS, HLO_FIELDS, LAYER_FIELDS};
@@ -37,6 +39,10 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
         metrics: metrics::read,
         calls: collectives::read,
+        measures: |segment, rank, cancel| {
+            let errors = Some(errors::errors(segment, rank, cancel)?);
+            Ok(RankMeasures { errors, ..RankMeasures::default() })
+        },
         limits: limits::limits_of,
         work: work::read,
         source: source::read,

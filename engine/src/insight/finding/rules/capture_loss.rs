@@ -7,7 +7,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 
 pub(super) const RULE: FindingRule = FindingRule {
@@ -15,7 +15,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "recording",
     title: "was all of the run recorded?",
     advice: "record all ranks and hosts, start the recordings before the run, and give them larger buffers",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

@@ -7,7 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, LEAST_WORTH, measured};
+use super::{FindingRule, LEAST_WORTH, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
 use crate::metrics::DeviceMetrics;
@@ -17,7 +17,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "throttled",
     title: "does the chip limit its engines?",
     advice: "check power and temperature of the chip, and spread bursts of matrix products",
-    needs_metrics: true,
+    needs: MetricsNeed::Device,
     check,
     words,
 };

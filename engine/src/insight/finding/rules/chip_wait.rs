@@ -10,7 +10,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MetricsNeed};
 use crate::base::{Covered, Result, narrow};
 use crate::insight::edge::RankEdges;
 use crate::insight::graph::communicating_classes;
@@ -25,7 +25,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do engines of a chip wait for each other?",
     advice: "issue the awaited work earlier, split it so that the waiting engine can begin with a part, or give \
              the waiting engine other work first",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

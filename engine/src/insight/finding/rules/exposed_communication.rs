@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MetricsNeed};
 use crate::analysis::InstanceReport;
 use crate::base::Result;
 use crate::insight::Scenario;
@@ -19,7 +19,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "exposed-communication",
     title: "does the run wait for transfers that no work covers?",
     advice: "overlap the transfers with work that does not need them, send less data or fewer, larger messages",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

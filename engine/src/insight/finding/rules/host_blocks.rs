@@ -7,7 +7,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 use crate::insight::Scenario;
 use crate::model::MachineSide;
@@ -18,7 +18,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does a host wait for its device before it launches more work?",
     advice: "take calls that wait out of the loop: copies to the host, `.item()`, prints of values, explicit \
              synchronization",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

@@ -15,7 +15,8 @@ use super::super::idle_time::common;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::input_bound::input_gaps;
+use super::{FindingRule, MetricsNeed};
 use crate::base::{Interval, Result};
 use crate::insight::node_change::NodeChange;
 use crate::insight::walk::{PathKind, PathPart};
@@ -27,7 +28,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "is a device idle although nothing of the machine holds it back?",
     advice: "look at what the host did at that time: loading of data, checkpoints, evaluation, garbage \
              collection, other jobs",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };
@@ -42,15 +43,25 @@ const MOST_GAPS: usize = 3;
 const LEAST_SAVING: f64 = 0.01;
 
 /// A gap of the critical path, with the time in it in which no device of its rank works.
-struct IdleGap<'f> {
-    part: &'f PathPart,
+pub(super) struct IdleGap<'f> {
+    pub(super) part: &'f PathPart,
     idle_ps: i64,
     /// The longest time without work.
-    longest: Interval,
+    pub(super) longest: Interval,
+}
+
+impl IdleGap<'_> {
+    /// The rank and the node before which nothing works.
+    fn place(&self) -> (u32, u32) {
+        (self.part.rank, self.part.node)
+    }
 }
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    let gaps = gaps(facts);
+    let mut gaps = gaps(facts);
+    // The input of the program is a cause of its own.
+    let input: Vec<(u32, u32)> = input_gaps(facts).iter().map(IdleGap::place).collect();
+    gaps.retain(|gap| !input.contains(&gap.place()));
     let long = gaps.partition_point(|gap| facts.share(gap.idle_ps) >= LEAST_GAP);
     let mut found = Vec::new();
     match long {
@@ -67,13 +78,29 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     Ok(Judgement::of(found, None))
 }
 
-/// The gaps of the path in which a device is idle, the longest first.
+/// The gaps of the path in which a device is idle for no known reason, the longest first.
 fn gaps<'f>(facts: &'f Facts<'_>) -> Vec<IdleGap<'f>> {
+    idle_gaps(facts, |part| part.kind == PathKind::Gap || is_pause(facts, part))
+}
+
+/// The gaps of the path in which a device is idle and its host makes no call, the longest first.
+pub(super) fn host_gaps<'f>(facts: &'f Facts<'_>) -> Vec<IdleGap<'f>> {
+    idle_gaps(facts, |part| part.kind == PathKind::Host)
+}
+
+/// The operator in which the host was in a gap, if the trace tells it.
+pub(super) fn operator(facts: &Facts<'_>, gap: &IdleGap<'_>) -> Option<String> {
+    let is_host = gap.part.kind == PathKind::Host;
+    is_host.then(|| facts.operator(gap.part.rank, gap.part.node, gap.longest)).flatten()
+}
+
+/// The wanted parts of the path in which a device is idle, the longest first.
+fn idle_gaps<'f>(facts: &'f Facts<'_>, is_wanted: impl Fn(&PathPart) -> bool) -> Vec<IdleGap<'f>> {
     let begin_ps = facts.begin_ps();
     // Nothing is known about the time before the first work of a rank.
     let has_before =
         |part: &&PathPart| facts.edges.ranks[part.rank as usize].starts[part.node as usize].is_some();
-    let parts = facts.path.parts.iter().filter(|part| part.kind == PathKind::Gap || is_pause(facts, part));
+    let parts = facts.path.parts.iter().filter(|part| is_wanted(part));
     let parts = parts.filter(has_before).filter(|part| part.end_ps > begin_ps);
     let idle = |part: &'f PathPart| {
         let span = Interval::new(part.start_ps, part.end_ps);
@@ -102,7 +129,8 @@ pub(super) fn saving_of_hosts(facts: &Facts<'_>) -> Result<Bracket> {
     facts.saving(&scenario_without(facts, &pauses))
 }
 
-fn idle_ps(gaps: &[IdleGap<'_>]) -> i64 {
+/// The idle time of gaps together.
+pub(super) fn idle_ps(gaps: &[IdleGap<'_>]) -> i64 {
     gaps.iter().map(|gap| gap.idle_ps).fold(0, i64::saturating_add)
 }
 
@@ -137,7 +165,7 @@ fn idle_everywhere_ps(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> i64 {
 /// The saving without some gaps. In the replay, something beside a gap can take as long as it.
 /// While nothing works on any rank of the job, that is not known to be needed, and at most this
 /// time is saved.
-fn saving(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Bracket> {
+pub(super) fn saving(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Bracket> {
     let replayed = facts.saving(&scenario_without(facts, gaps))?;
     if facts.coverage.absent_ranks() > 0 {
         return Ok(replayed);
@@ -152,7 +180,7 @@ fn saving(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Bracket> {
 /// The finding of some gaps, the longest first.
 fn finding(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Finding> {
     let saving = saving(facts, gaps)?;
-    let Some(IdleGap { part, longest, .. }) = gaps.first() else {
+    let Some(first @ IdleGap { part, longest, .. }) = gaps.first() else {
         return Ok(facts.finding(RuleName::IdleGap, Place::default(), Some(saving)));
     };
     let rank = &facts.graph.ranks[part.rank as usize];
@@ -173,9 +201,7 @@ fn finding(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Finding> {
             EvidenceValue::Time(of_host.fold(0, i64::saturating_add)),
         ),
     ];
-    let operator =
-        (part.kind == PathKind::Host).then(|| facts.operator(part.rank, part.node, *longest)).flatten();
-    finding.evidence.extend(operator.map(|name| {
+    finding.evidence.extend(operator(facts, first).map(|name| {
         let time = EvidenceValue::Time(longest.duration_ps());
         FindingEvidence::about(EvidenceMeasure::HostOperator, &name, time)
     }));

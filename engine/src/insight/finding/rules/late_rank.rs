@@ -12,7 +12,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, MOST_ALONE};
+use super::{FindingRule, MOST_ALONE, MetricsNeed};
 use crate::analysis::{Suspect, costs};
 use crate::base::{Result, upper_median};
 use crate::insight::Scenario;
@@ -24,7 +24,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do ranks wait for a rank that is late?",
     advice: "compare its work with that of another rank: clocks and temperature of the device, other jobs on \
              its host, the amount of its data",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

@@ -8,8 +8,8 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
 use super::idle_gap::{self, LEAST_GAP};
+use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 use crate::insight::walk::{PathKind, PathPart};
 use crate::insight::{Bracket, Scenario};
@@ -20,7 +20,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do devices wait for their hosts to launch work?",
     advice: "launch fewer, larger kernels: fuse them, compile the model, or record a graph of launches; take \
              work off the launching thread",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

@@ -7,7 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, pe
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, measured};
+use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
 use crate::metrics::{DeviceMetrics, TensorFlops};
@@ -17,7 +17,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "low-flops",
     title: "are the operations of the engine for matrix products those of the model?",
     advice: "choose layouts that need no transposes, and sizes that fill the tiles",
-    needs_metrics: true,
+    needs: MetricsNeed::Device,
     check,
     words,
 };

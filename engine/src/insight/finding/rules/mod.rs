@@ -1,15 +1,23 @@
 //! The rules, one file each: what counts as found, from which threshold on and why, and the words
 //! for it.
 
+mod array_idleness;
 mod capture_loss;
 mod chip_limit;
 mod chip_wait;
+mod compute_bound;
 mod exposed_communication;
+mod exposed_preparation;
+mod hardware_error;
 mod host_blocks;
+mod ideal_times;
 mod idle_gap;
+mod input_bound;
 mod late_rank;
 mod launch_bound;
 mod low_flops;
+mod low_occupancy;
+mod memory_bound;
 mod outlier_collective;
 mod own_transfer;
 mod slow_link;
@@ -18,13 +26,15 @@ mod small_dmas;
 mod spill;
 mod start_up;
 mod tensor_idle;
+mod weight_reload;
+mod wrong_clock;
 
 use super::data_gap::DataGap;
 use super::facts::Facts;
 use super::rule_name::RuleName;
 use super::verdict::{Finding, Judgement};
 use crate::base::Result;
-use crate::metrics::DeviceMetrics;
+use crate::metrics::{DeviceMetrics, RankMeasures};
 
 /// Part of the run that a cause has to cost at most, for a finding.
 const LEAST_WORTH: f64 = 0.005;
@@ -42,14 +52,46 @@ pub struct FindingRule {
     pub title: &'static str,
     /// Advice: a way to get rid of the cause.
     pub advice: &'static str,
-    /// Whether it looks at metrics of a device, which other devices lack.
-    pub needs_metrics: bool,
+    /// Measurements that it looks at, which not all devices have.
+    pub needs: MetricsNeed,
     pub(super) check: fn(&Facts<'_>) -> Result<Judgement>,
     pub(super) words: fn(&Finding) -> String,
 }
 
+/// Measurements without which a rule is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricsNeed {
+    /// None: it looks at the work alone.
+    Nothing,
+    /// Calls of hosts that launch work.
+    Hosts,
+    /// Metrics of engines and transfers.
+    Device,
+    /// Launch parameters of kernels.
+    Kernels,
+    /// The use of arrays for matrix products.
+    Arrays,
+    /// Errors of the hardware.
+    Errors,
+}
+
+impl MetricsNeed {
+    /// Whether the trace is of a kind that has them. What it lacks then is a gap.
+    pub(super) fn is_met(self, facts: &Facts<'_>) -> bool {
+        let RankMeasures { device, kernels, arrays, errors } = facts.measures();
+        match self {
+            Self::Nothing => true,
+            Self::Hosts => facts.has_launches(),
+            Self::Device => device.is_some(),
+            Self::Kernels => kernels.is_some(),
+            Self::Arrays => arrays.is_some(),
+            Self::Errors => errors.is_some(),
+        }
+    }
+}
+
 /// All rules, in the order of [`RuleName`].
-pub static RULES: [FindingRule; 16] = [
+pub static RULES: [FindingRule; 25] = [
     late_rank::RULE,
     slow_link::RULE,
     chip_wait::RULE,
@@ -65,6 +107,15 @@ pub static RULES: [FindingRule; 16] = [
     low_flops::RULE,
     small_dmas::RULE,
     spill::RULE,
+    memory_bound::RULE,
+    compute_bound::RULE,
+    weight_reload::RULE,
+    hardware_error::RULE,
+    input_bound::RULE,
+    low_occupancy::RULE,
+    array_idleness::RULE,
+    exposed_preparation::RULE,
+    wrong_clock::RULE,
     capture_loss::RULE,
 ];
 
@@ -73,7 +124,7 @@ fn measured(
     facts: &Facts<'_>,
     found: impl Fn(&Facts<'_>, &DeviceMetrics) -> Option<Finding>,
 ) -> Result<Judgement> {
-    let Some(of) = facts.measured() else { return Ok(Judgement::CannotTell(DataGap::DeviceMetrics)) };
+    let Some(of) = &facts.measures().device else { return Ok(Judgement::CannotTell(DataGap::DeviceMetrics)) };
     // Rules about parts of the run look at more than a half percent of it.
     let is_worth = |one: &Finding| one.saving.is_some_and(|of| facts.share(of.high_ps) >= LEAST_WORTH);
     let found: Vec<Finding> = found(facts, of).into_iter().filter(is_worth).collect();

@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, slow_link};
+use super::{FindingRule, MetricsNeed, slow_link};
 use crate::analysis::job_segment::numbers;
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
@@ -20,7 +20,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does one operation take much longer than those of its like?",
     advice: "look at what else used the network at that time, and whether the operation connects for the first \
              time",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

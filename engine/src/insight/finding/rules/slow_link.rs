@@ -13,7 +13,7 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::own_transfer::{SlowPart, slow_parts};
-use super::{FindingRule, MOST_ALONE};
+use super::{FindingRule, MOST_ALONE, MetricsNeed};
 use crate::analysis::{Cost, LinkReport, Suspect, UsualTransfer, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
@@ -24,7 +24,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "slow-link",
     title: "are transfers between some ranks slower than those between others?",
     advice: "check the cables, switches and adapters between these ranks, and who else uses them",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

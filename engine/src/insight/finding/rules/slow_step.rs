@@ -7,7 +7,7 @@ use super::super::facts::{Facts, LEAST_STEPS, RankStep};
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MetricsNeed};
 use crate::base::{Result, lower_median, upper_median};
 use crate::insight::Bracket;
 
@@ -16,7 +16,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "slow-step",
     title: "does a step take longer than the others?",
     advice: "compare the step with the one before it: what runs in it that the others do not have",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

@@ -7,7 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, pe
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, measured};
+use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
 use crate::metrics::{DeviceMetrics, TransferMetrics};
@@ -17,7 +17,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "small-dmas",
     title: "are transfers large enough for the bandwidth of the memory?",
     advice: "move more bytes at once: larger tiles, neighbouring rows, fewer descriptors",
-    needs_metrics: true,
+    needs: MetricsNeed::Device,
     check,
     words,
 };

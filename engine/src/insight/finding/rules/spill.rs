@@ -6,7 +6,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, pe
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, measured};
+use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
 use crate::metrics::DeviceMetrics;
@@ -16,7 +16,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "spill",
     title: "does data leave the state buffer because it is full?",
     advice: "use smaller tiles or shorter lives of tensors, so that what is needed next stays",
-    needs_metrics: true,
+    needs: MetricsNeed::Device,
     check,
     words,
 };

@@ -9,7 +9,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::FindingRule;
+use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 use crate::insight::Bracket;
 
@@ -18,7 +18,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "start-up",
     title: "does the run spend much time before its work begins?",
     advice: "record several iterations, or keep the program loaded, so that the start-up is paid once",
-    needs_metrics: false,
+    needs: MetricsNeed::Nothing,
     check,
     words,
 };

@@ -7,7 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, pe
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, measured};
+use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
 use crate::metrics::{DeviceMetrics, EngineTime};
@@ -17,7 +17,7 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "tensor-idle",
     title: "does the engine for matrix products idle while the chip is active?",
     advice: "give it larger tiles, load weights ahead, and move element-wise work to the other engines",
-    needs_metrics: true,
+    needs: MetricsNeed::Device,
     check,
     words,
 };

@@ -1,9 +1,9 @@
 //! Rules about metrics, each with one number that is wrong and with all that are right.
 
-use super::super::{Facts, Judgement, RuleName, findings};
+use super::super::{Facts, Judgement, MetricsNeed, RuleName, findings};
 use super::machines::{busy, machine};
 use crate::exec::Work;
-use crate::metrics::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
+use crate::metrics::{DeviceMetrics, DevicePeaks, EngineTime, RankMeasures, TensorFlops, TransferMetrics};
 
 const US: i64 = 1_000_000;
 
@@ -17,6 +17,8 @@ fn sound() -> DeviceMetrics {
         busiest_other: Some(EngineTime { name: "Vector", time_ps: 5_000 * US }),
         flops: Some(TensorFlops { hardware: 100e9, transposes: 5e9, model: Some(90e9) }),
         transfers: Some(transfers()),
+        // The operations need 2 ms, the bytes 1.2 ms.
+        peaks: Some(DevicePeaks { flops: 50e12, bytes: 100e9 }),
         lost_peak: 0.0,
     }
 }
@@ -30,6 +32,9 @@ fn transfers() -> TransferMetrics {
         written_bytes: 20e6,
         spilled_bytes: 1e6,
         reloaded_bytes: 1e6,
+        weight_bytes: 10e6,
+        weights_size: 5e6,
+        passes: 2.0,
     }
 }
 
@@ -37,7 +42,7 @@ fn transfers() -> TransferMetrics {
 fn found(metrics: DeviceMetrics) -> Vec<(RuleName, i64)> {
     let of = machine(&busy(100));
     let facts = Facts::new(&of.job, &of.report, &of.graph, Work::IN_PLACE).unwrap();
-    let facts = facts.with_metrics_of(metrics);
+    let facts = facts.with_measures(RankMeasures { device: Some(metrics), ..RankMeasures::default() });
     let all = findings(&facts).unwrap();
     let of_rule = |(rule, verdict): (RuleName, Judgement)| match verdict {
         Judgement::Found(found) => found.first().map(|one| (rule, one.saved_ps().unwrap() / US)),
@@ -69,6 +74,11 @@ fn each_rule_finds_its_number() {
     let moved = |transfers: TransferMetrics| DeviceMetrics { transfers: Some(transfers), ..sound() };
     let small = TransferMetrics { mean_bytes: 8_192.0, ..transfers() };
     assert_eq!(found(moved(small)), [(RuleName::SmallDmas, 3_000)]);
+    let reloaded = TransferMetrics { weight_bytes: 40e6, ..transfers() };
+    assert_eq!(found(moved(reloaded)), [(RuleName::WeightsReloaded, 1_000)]);
+    let peaks = |flops, bytes| DeviceMetrics { peaks: Some(DevicePeaks { flops, bytes }), ..sound() };
+    assert_eq!(found(peaks(50e12, 15e9)), [(RuleName::MemoryBound, 6_000)]);
+    assert_eq!(found(peaks(12.5e12, 100e9)), [(RuleName::ComputeBound, 6_800)]);
     let spilled = TransferMetrics { spilled_bytes: 30e6, reloaded_bytes: 30e6, ..transfers() };
     assert_eq!(found(moved(spilled)), [(RuleName::Spill, 2_000)]);
 }
@@ -88,7 +98,7 @@ fn devices_without_such_metrics_are_not_asked() {
     let of = machine(&busy(100));
     let facts = Facts::new(&of.job, &of.report, &of.graph, Work::IN_PLACE).unwrap();
     let all = findings(&facts).unwrap();
-    assert!(all.iter().all(|one| !one.rule.rule().needs_metrics));
+    assert!(all.iter().all(|one| one.rule.rule().needs == MetricsNeed::Nothing));
     let alone = super::super::verdict_of(&facts, RuleName::Spill).unwrap();
     assert!(matches!(alone, Judgement::CannotTell(_)), "{alone:?}");
 }

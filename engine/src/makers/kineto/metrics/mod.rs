@@ -6,12 +6,14 @@ mod copy_bandwidth;
 #[cfg(test)]
 mod fixture;
 mod idle_time;
+mod kernel_fill;
 mod kernel_slice;
 mod kernel_times;
 mod launch_times;
 mod operator_times;
 mod queue_length;
 
+pub(in crate::makers) use kernel_fill::kernel_fill;
 pub(in crate::makers) use operator_times::of_launches as operators_of_launches;
 
 use crate::base::Result;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::metrics::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
+use crate::metrics::{DeviceMetrics, DevicePeaks, EngineTime, TensorFlops, TransferMetrics};
 
 /// Engines beside Tensor, by the prefixes of their metrics.
 const OTHERS: [(&str, &str); 3] = [("vector", "Vector"), ("scalar", "Scalar"), ("gpsimd", "GpSimd")];
@@ -28,6 +28,22 @@ pub(in crate::makers) fn device_metrics(rank: u32, values: &FxHashMap<String, f6
             written_bytes: value("hbm_write_bytes").unwrap_or(0.0),
             spilled_bytes: value("spill_save_bytes").unwrap_or(0.0),
             reloaded_bytes: value("spill_reload_bytes").unwrap_or(0.0),
+            weight_bytes: value("weight_queue_bytes").unwrap_or(0.0),
+            weights_size: value("weight_size_bytes").unwrap_or(0.0),
+            passes: 1.0,
+        })
+    };
+    // A share of the peak is what was done over the peak in the total time.
+    let peaks = || {
+        let total_s = value("total_time")?;
+        let peak = |done: f64, share: &str| {
+            let share = value(share).filter(|share| *share > 0.0 && done > 0.0)?;
+            Some(done / share / total_s)
+        };
+        let bytes = value("hbm_read_bytes")? + value("hbm_write_bytes")?;
+        Some(DevicePeaks {
+            flops: peak(value("hardware_flops")?, "hfu_estimated_percent")?,
+            bytes: peak(bytes, "mbu_estimated_percent")?,
         })
     };
     let is_limit = |name: &str| name.starts_with("throttle_avg_util_limit_nc") && name.ends_with("_percent");
@@ -40,6 +56,7 @@ pub(in crate::makers) fn device_metrics(rank: u32, values: &FxHashMap<String, f6
         busiest_other: OTHERS.into_iter().filter_map(other).max_by_key(|engine| engine.time_ps),
         flops,
         transfers: transfers(),
+        peaks: peaks(),
         lost_peak: (1.0 - limits.map(|(_, value)| *value).fold(1.0, f64::min)).clamp(0.0, 1.0),
     })
 }

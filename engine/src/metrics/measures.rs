@@ -1,0 +1,75 @@
+//! What rules look at beside the dependences of a run, as values: rules know no names of a maker.
+
+use super::DeviceMetrics;
+
+/// Measurements of a rank, as far as its device and its trace have them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RankMeasures {
+    /// Engines and a memory of its own.
+    pub device: Option<DeviceMetrics>,
+    /// Kernels on many processors.
+    pub kernels: Option<KernelFill>,
+    /// Arrays for matrix products whose ideal cycles a compiler states.
+    pub arrays: Option<ArrayUse>,
+    /// Errors that the hardware reported. `None` if traces of this kind have none.
+    pub errors: Option<Vec<DeviceError>>,
+}
+
+/// The part of a device that its kernels fill. Times are in picoseconds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KernelFill {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Time of all kernels that state their grid.
+    pub stated_ps: i64,
+    /// Time of kernels with fewer blocks than the device has processors.
+    pub small: FillGap,
+    /// Time of kernels that fill the processors, but leave most of their room for warps empty:
+    /// registers or shared memory are the limit.
+    pub bound: FillGap,
+}
+
+/// Kernels that leave a device partly empty.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FillGap {
+    /// Their time.
+    pub time_ps: i64,
+    /// Their number.
+    pub count: u64,
+    /// The name with the most of the time.
+    pub name: String,
+}
+
+/// The use of arrays for matrix products, and what surrounds it. Times are in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ArrayUse {
+    /// Number of the rank.
+    pub rank: u32,
+    /// From the first to the last work of the device.
+    pub total_ps: i64,
+    /// Measured time of kernels whose ideal time is known.
+    pub real_ps: i64,
+    /// Their ideal time.
+    pub ideal_ps: i64,
+    /// Time in which kernels are prepared and nothing else works.
+    pub preparation_ps: i64,
+    /// Frequency with which durations were computed, and the one that the slices show, in hertz.
+    pub used_hz: f64,
+    /// The frequency that the slices show, in hertz; 0 if it is not known.
+    pub found_hz: f64,
+}
+
+/// An error that the hardware reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceError {
+    /// Number of the rank.
+    pub rank: u32,
+    /// What happened.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// Time of the first, in picoseconds of the clock that all ranks share.
+    pub start_ps: i64,
+    /// Its row.
+    pub row: u32,
+}
