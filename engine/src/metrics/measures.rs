@@ -1,4 +1,5 @@
-//! What rules look at beside the dependences of a run, as values: rules know no names of a maker.
+//! Measurements that rules look at beside the dependences of a run, as values: rules know no names
+//! of a maker.
 
 use super::DeviceMetrics;
 
@@ -64,7 +65,7 @@ pub struct ArrayUse {
 pub struct DeviceError {
     /// Number of the rank.
     pub rank: u32,
-    /// What happened.
+    /// The event in the words of the trace.
     pub name: String,
     /// How often.
     pub count: u64,

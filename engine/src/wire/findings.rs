@@ -243,12 +243,9 @@ pub fn entries(of: &[RuleVerdict]) -> Vec<FindingEntry> {
         _ => vec![FindingEntry::without_findings(one)],
     };
     let mut entries: Vec<FindingEntry> = of.iter().flat_map(of_rule).collect();
-    let order = |one: &FindingEntry| match one.state {
-        RuleState::Found => 0,
-        RuleState::CannotTell => 1,
-        RuleState::Nothing => 2,
-    };
-    // What makes the results doubtful comes before what makes the run longer.
+    // Findings, then rules that cannot tell, then the others.
+    let order = |one: &FindingEntry| (one.state != RuleState::Found, one.state == RuleState::Nothing);
+    // Errors make the results doubtful: they come before all costs.
     let is_urgent = |one: &FindingEntry| one.saving_ps.is_none() && one.severity == Some(SeverityEntry::High);
     entries.sort_by_key(|one| {
         (order(one), Reverse(is_urgent(one)), Reverse(one.saving_ps.map(|saving| saving.middle)))

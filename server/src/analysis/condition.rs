@@ -109,6 +109,18 @@ fn limit_of(quantity: Quantity, text: &str) -> Result<Limit, String> {
     }
 }
 
+/// The condition in the words in which it can be written.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = QUANTITIES.iter().find(|(_, one, _)| *one == self.quantity).map_or("", |(name, ..)| *name);
+        match self.limit {
+            Limit::Share(share) => write!(f, "{name} > {}%", share * 100.0),
+            Limit::Time(ps) => write!(f, "{name} > {}", crate::units::time_text(i128::from(ps))),
+            Limit::Count(count) => write!(f, "{name} > {count}"),
+        }
+    }
+}
+
 /// A condition that holds.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Broken {
@@ -122,6 +134,14 @@ impl fmt::Display for Broken {
 }
 
 impl Condition {
+    /// Whether a text begins with the name of a quantity of ranks, followed by a sign.
+    #[must_use]
+    pub fn is_about(text: &str) -> bool {
+        let name = text.split(['>', '<']).next().unwrap_or_default();
+        let name = name.trim().to_ascii_lowercase().replace([' ', '_'], "-");
+        QUANTITIES.iter().any(|(known, ..)| *known == name)
+    }
+
     /// The worst rank beyond the limit, if there is one.
     #[must_use]
     pub fn broken_by(&self, of: &Analysed) -> Option<Broken> {

@@ -64,7 +64,7 @@ impl CollectivesArgs {
         let of = analysing(|cancel| analyse(&profile, ids, cancel))?;
         if is_whole {
             analysis::json::write(&of, &profile, out)?;
-            return self.fail.check(&of, out);
+            return self.fail.check(&profile, &of, out);
         }
         let by = match self.by.unwrap_or(ByArg::Kind) {
             ByArg::Kind => By::Kind,
@@ -92,7 +92,7 @@ impl CollectivesArgs {
             TableFormat::Csv => print::table(TableFormat::Csv, &table, out)?,
             TableFormat::Json => print::json::document(&json!({ "rows": print::json::rows(&table) }), out)?,
         }
-        self.fail.check(&of, out)
+        self.fail.check(&profile, &of, out)
     }
 }
 

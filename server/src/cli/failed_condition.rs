@@ -6,8 +6,9 @@ use clap::Args;
 
 use nprof_engine::analysis::Analysed;
 
-use crate::analysis::condition::Condition;
+use super::run_condition::{KnownFacts, RunCondition, checked};
 use crate::print::condition_report::{CheckedCondition, ConditionState};
+use crate::store::Profile;
 
 /// Exit code: the command worked, and what it found breaks a limit of the user.
 pub(super) const EXIT_CODE: u8 = 3;
@@ -48,30 +49,21 @@ pub(super) fn conclude(checked: &[CheckedCondition], out: &mut dyn Write) -> any
 /// Conditions that make the command fail.
 #[derive(Debug, Args)]
 pub(super) struct FailArgs {
-    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms` or `mismatches > 0`;
-    /// can be repeated
+    /// Exit with 3 if this holds, such as `wait > 10%`, `root-blame > 5 ms`, `mismatches > 0`,
+    /// `finding:late-rank > 1%` or `mfu < 30%`; with 4 if nobody can tell; can be repeated
     ///
     /// A condition is a quantity of the worst rank, `>` and a limit. `wait` and `exposed` take a
     /// share of the rank's time or a time. `blame` and `root-blame` take a share of all waiting or
     /// a time. `lost` takes a share of the rank's operations or a number. `mismatches` takes a
-    /// number, and counts all ranks.
+    /// number, and counts all ranks. The conditions of `nprof summary` are allowed, too.
     #[arg(long, value_name = "CONDITION")]
-    fail_on: Vec<Condition>,
+    fail_on: Vec<RunCondition>,
 }
 
 impl FailArgs {
     /// Checks the conditions after the output is complete.
-    pub(super) fn check(&self, of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
-        let broken: Vec<String> = self
-            .fail_on
-            .iter()
-            .filter_map(|condition| condition.broken_by(of))
-            .map(|broken| broken.to_string())
-            .collect();
-        if broken.is_empty() {
-            return Ok(());
-        }
-        out.flush()?;
-        Err(Failing(broken.join("; ")).into())
+    pub(super) fn check(&self, profile: &Profile, of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
+        let known = KnownFacts { analysed: Some(of), ..KnownFacts::default() };
+        conclude(&checked(&self.fail_on, profile, known)?, out)
     }
 }

@@ -38,6 +38,11 @@ impl FromStr for FindingCondition {
 }
 
 impl FindingCondition {
+    /// The words of the user.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     fn is_about(&self, one: &RuleVerdict) -> bool {
         self.rule.is_none_or(|rule| rule == one.rule)
     }
@@ -47,7 +52,9 @@ impl FindingCondition {
         let Some(limit) = self.limit else { return LimitExcess::Certain };
         let limit_ps = limit.ps(length_ps);
         match one.saving {
+            // A gain at most has no bound from below: its most likely value counts.
             Some(saving) if saving.low_ps > limit_ps => LimitExcess::Certain,
+            Some(saving) if saving.low_ps <= 0 && saving.middle_ps > limit_ps => LimitExcess::Certain,
             Some(saving) if saving.high_ps > limit_ps => LimitExcess::Possible { limit_ps },
             Some(_) | None => LimitExcess::None,
         }
@@ -127,6 +134,11 @@ mod tests {
         assert_eq!(excess("any > 25%"), LimitExcess::Possible { limit_ps: 25 });
         assert_eq!(excess("any > 35%"), LimitExcess::Possible { limit_ps: 35 });
         assert_eq!(excess("any > 40%"), LimitExcess::None);
+        // A gain at most: nothing is known from below.
+        let at_most = Finding { saving: Some(Bracket::around(0, 30, 40)), ..found.clone() };
+        let excess = |limit: &str| limit.parse::<FindingCondition>().unwrap().excess(&at_most, 100);
+        assert_eq!(excess("any > 25%"), LimitExcess::Certain);
+        assert_eq!(excess("any > 35%"), LimitExcess::Possible { limit_ps: 35 });
         let free = Finding { saving: None, ..found };
         assert_eq!("any > 0%".parse::<FindingCondition>().unwrap().excess(&free, 100), LimitExcess::None);
     }

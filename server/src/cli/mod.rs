@@ -42,6 +42,7 @@ mod ranks;
 mod region_lines;
 mod regions;
 mod rm;
+mod run_condition;
 mod serve;
 mod size;
 mod slack;

@@ -74,7 +74,7 @@ impl RanksArgs {
             TableFormat::Csv => print::table(TableFormat::Csv, &of.ranks()?.without_empty_columns(), out)?,
             TableFormat::Json => json::write_ranks(&of, &late, &profile, out)?,
         }
-        self.fail.check(&of, out)
+        self.fail.check(&profile, &of, out)
     }
 }
 

@@ -13,8 +13,8 @@ use serde_json::{Map, Value, json};
 use super::StorePlace;
 use super::answer::{CheckedFormat, with_work};
 use super::failed_condition::conclude;
-use super::metric_condition::MetricCondition;
 use super::overview::{RunOverview, without_work};
+use super::run_condition::{KnownFacts, RunCondition, checked};
 use super::write::{STANDARD_OUTPUT, stored, write_answer};
 use crate::analysis::findings::facts_of;
 use crate::analysis::graph::replayable;
@@ -39,6 +39,8 @@ Examples:
   nprof summary run-7 --all --long-launch 20us
                                              with another limit for long launches
   nprof summary run-7 --fail-on 'mfu < 30%'  exit with 3 if a rank is below
+  nprof summary run-7 --fail-on 'finding:spill > 1%'
+                                             exit with 3 if spilling costs more than 1 % of the run
   nprof summary run-7 --ranks 0 --output-format json
                                              their exact values";
 
@@ -61,11 +63,13 @@ pub(super) struct SummaryArgs {
     region: Option<String>,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Exit with 3 if a metric of any rank is above or below a limit, such as `mfu < 30%`,
-    /// `idle_time > 5 ms` or `short_kernel_count > 1000`; with 4 if the metric is not known; can be
-    /// repeated
+    /// Exit with 3 if this holds; with 4 if nobody can tell; can be repeated
+    ///
+    /// A condition is a metric of any rank with a limit, such as `mfu < 30%`, `idle_time > 5 ms` or
+    /// `short_kernel_count > 1000`; a rule with a cost, such as `finding:spill > 1%`; or what
+    /// `nprof ranks` takes, such as `wait > 10%`.
     #[arg(long, value_name = "CONDITION")]
-    fail_on: Vec<MetricCondition>,
+    fail_on: Vec<RunCondition>,
     /// In which form
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: CheckedFormat,
@@ -118,7 +122,7 @@ impl SummaryArgs {
             let wants_screen = !self.all && self.ranks.is_none() && self.region.is_none();
             let found = || self.summaries(&profile, &ranks, cancel);
             if !self.fail_on.is_empty() {
-                checked = self.checked(&found()?);
+                checked = self.checked(&profile, &found()?)?;
             }
             match (self.output_format.report(), self.output_format) {
                 (Some(form), _) => {
@@ -138,9 +142,13 @@ impl SummaryArgs {
         conclude(&checked, out)
     }
 
-    fn checked(&self, found: &[(&RankFile, Summary)]) -> Vec<CheckedCondition> {
+    fn checked(
+        &self,
+        profile: &Profile,
+        found: &[(&RankFile, Summary)],
+    ) -> anyhow::Result<Vec<CheckedCondition>> {
         let ranks: Vec<(u32, &Summary)> = found.iter().map(|(file, summary)| (file.rank, summary)).collect();
-        self.fail_on.iter().map(|condition| condition.checked(&ranks)).collect()
+        checked(&self.fail_on, profile, KnownFacts { summaries: Some(&ranks), ..KnownFacts::default() })
     }
 
     /// The requested metrics of each rank. Those of a whole rank with the usual limits are kept.

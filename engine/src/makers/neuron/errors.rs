@@ -28,11 +28,8 @@ pub(in crate::makers) fn errors<B: Bytes>(
             let kinds = columns.block(segment, block)?;
             let mut core = BlockReader::new(segment, table, block)?;
             let (starts, names) = (core.core_ints(ColumnRole::Start)?, core.core_ints(ColumnRole::Name)?);
-            for ((at, row), (&start_ps, &name)) in (first_row(segment, table, block)?..)
-                .enumerate()
-                .map(|(at, row)| (at, row))
-                .zip(starts.iter().zip(&names))
-            {
+            let rows = first_row(segment, table, block)?..;
+            for (at, (row, (&start_ps, &name))) in rows.zip(starts.iter().zip(&names)).enumerate() {
                 let kind = kinds.code(0, at).map(|code| segment.text(NameId(code))).transpose()?;
                 if kind.is_some_and(|kind| kind != ERRORS) {
                     continue;

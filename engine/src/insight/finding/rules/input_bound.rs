@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::idle_gap::{IdleGap, host_gaps, idle_ps, operator, saving};
+use super::path_gap::{IdleGap, host_gaps, idle_ps, operator, saving};
 use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 

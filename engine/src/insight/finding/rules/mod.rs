@@ -20,6 +20,7 @@ mod low_occupancy;
 mod memory_bound;
 mod outlier_collective;
 mod own_transfer;
+mod path_gap;
 mod slow_link;
 mod slow_step;
 mod small_dmas;
@@ -76,7 +77,7 @@ pub enum MetricsNeed {
 }
 
 impl MetricsNeed {
-    /// Whether the trace is of a kind that has them. What it lacks then is a gap.
+    /// Whether the trace is of a kind that has them. Data that it lacks then is a gap.
     pub(super) fn is_met(self, facts: &Facts<'_>) -> bool {
         let RankMeasures { device, kernels, arrays, errors } = facts.measures();
         match self {

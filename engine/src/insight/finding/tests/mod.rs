@@ -2,6 +2,7 @@
 
 mod jobs;
 mod machines;
+mod measures;
 mod metrics;
 mod stage;
 

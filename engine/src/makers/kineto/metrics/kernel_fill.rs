@@ -85,3 +85,24 @@ pub(in crate::makers) fn kernel_fill<B: Bytes>(
     }
     Ok(Some(KernelFill { rank, stated_ps, small: small.gap(segment)?, bound: bound.gap(segment)? }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_summed_by_name_and_the_longest_is_named() {
+        let segment = crate::fixture::rank_of(
+            "kineto",
+            &[crate::fixture::RankTrack::of(Role::Kernels, &[("a", 0, 5), ("b", 5, 9)])],
+        );
+        let mut gaps = ByName::default();
+        for (name, time_ps) in [("a", 5), ("b", 4), ("b", 4)] {
+            let number = (0..8).find(|number| segment.text(NameId(*number)).is_ok_and(|text| text == name));
+            gaps.add(i64::from(number.unwrap()), time_ps);
+        }
+        let gap = gaps.gap(&segment).unwrap();
+        assert_eq!((gap.name.as_str(), gap.time_ps, gap.count), ("b", 13, 3));
+        assert_eq!(kernel_fill(&segment, 0, Cancel::NEVER).unwrap(), None);
+    }
+}

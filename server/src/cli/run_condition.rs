@@ -1,0 +1,130 @@
+//! The grammar of conditions about one profile: a metric of its ranks, a finding of a rule, or what
+//! the collective operations of a job tell about its worst rank.
+
+use std::str::FromStr;
+
+use nprof_engine::analysis::Analysed;
+use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::wire::summary::Summary;
+
+use super::finding_condition::{self, FindingCondition};
+use super::metric_condition::MetricCondition;
+use super::progress::analysing;
+use crate::analysis::AnalysisError;
+use crate::analysis::condition::Condition;
+use crate::analysis::findings::JudgedRun;
+use crate::analysis::graph::replayable;
+use crate::export::RanksOf;
+use crate::export::summary::summaries;
+use crate::print::condition_report::CheckedCondition;
+use crate::store::Profile;
+
+/// Begins a condition about a rule.
+const FINDING: &str = "finding:";
+
+/// A condition about a profile.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum RunCondition {
+    /// A metric of all ranks.
+    Metric(MetricCondition),
+    /// A finding.
+    Finding(FindingCondition),
+    /// The worst rank of a job.
+    Rank(Condition),
+}
+
+impl FromStr for RunCondition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if let Some(rule) = text.strip_prefix(FINDING) {
+            return rule.parse().map(Self::Finding);
+        }
+        match Condition::is_about(text) {
+            true => text.parse().map(Self::Rank),
+            false => text.parse().map(Self::Metric),
+        }
+    }
+}
+
+/// The facts that conditions are about, as far as a command has them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct KnownFacts<'f> {
+    /// Metrics by the number of the rank.
+    pub(super) summaries: Option<&'f [(u32, &'f Summary)]>,
+    /// The analysis of all ranks together.
+    pub(super) analysed: Option<&'f Analysed>,
+}
+
+/// Checks the conditions, in their order. Facts that are missing are found once.
+pub(super) fn checked(
+    conditions: &[RunCondition],
+    profile: &Profile,
+    known: KnownFacts<'_>,
+) -> anyhow::Result<Vec<CheckedCondition>> {
+    let has = |is_wanted: fn(&RunCondition) -> bool| conditions.iter().any(is_wanted);
+    let needs_rules = has(|one| matches!(one, RunCondition::Finding(_)));
+    let needs_ranks = has(|one| matches!(one, RunCondition::Rank(_))) && known.analysed.is_none();
+    let run = match needs_rules || needs_ranks {
+        true => Some(analysing(|cancel| {
+            let of = replayable(profile, cancel)?;
+            let judged = if needs_rules { JudgedRun::of(profile, &of, cancel)? } else { None };
+            Ok::<_, AnalysisError>((judged, of.analysed))
+        })?),
+        false => None,
+    };
+    let needs_metrics = has(|one| matches!(one, RunCondition::Metric(_))) && known.summaries.is_none();
+    let of_ranks = match needs_metrics {
+        true => summaries(
+            RanksOf::some(profile, &profile.manifest.ranks),
+            Work { cancel: Cancel::NEVER, ..Work::IN_PLACE },
+        )?,
+        false => Vec::new(),
+    };
+    let read: Vec<(u32, &Summary)> = of_ranks.iter().map(|(file, summary)| (file.rank, summary)).collect();
+    let metrics = known.summaries.unwrap_or(&read);
+    let analysed = known.analysed.or(run.as_ref().map(|(_, analysed)| analysed));
+    let check = |condition: &RunCondition| match condition {
+        RunCondition::Metric(metric) => metric.checked(metrics),
+        RunCondition::Finding(finding) => match run.as_ref().and_then(|(judged, _)| judged.as_ref()) {
+            Some(run) => {
+                finding_condition::checked(std::slice::from_ref(finding), &run.verdicts, run.length_ps)
+                    .remove(0)
+            }
+            None => {
+                let reason = format!("{}: the profile has no work of a device", finding.text());
+                CheckedCondition::of(finding.text(), Vec::new(), vec![reason])
+            }
+        },
+        RunCondition::Rank(rank) => {
+            let broken = analysed.and_then(|analysed| rank.broken_by(analysed));
+            CheckedCondition::of(
+                &rank.to_string(),
+                broken.map(|one| one.to_string()).into_iter().collect(),
+                Vec::new(),
+            )
+        }
+    };
+    Ok(conditions.iter().map(check).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_grammar_has_metrics_rules_and_ranks() {
+        let kind = |text: &str| match text.parse::<RunCondition>() {
+            Ok(RunCondition::Metric(_)) => "metric",
+            Ok(RunCondition::Finding(_)) => "finding",
+            Ok(RunCondition::Rank(_)) => "rank",
+            Err(_) => "wrong",
+        };
+        let all =
+            ["mfu < 30%", "finding:spill > 1%", "finding:any", "wait > 10%", "root-blame > 5 ms", " lost>0"];
+        assert_eq!(all.map(kind), ["metric", "finding", "finding", "rank", "rank", "rank"]);
+        let wrong = ["finding:spil > 1%", "wait < 10%", "wait > x", "mfu", "finding:"];
+        assert_eq!(wrong.map(kind), ["wrong"; 5]);
+    }
+}
