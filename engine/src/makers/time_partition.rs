@@ -112,11 +112,10 @@ fn parts<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) ->
     };
     let Some(whole) = whole else { return Ok(None) };
     // The stretch of a part is that of the whole: a window before it is start-up.
-    let stretch = match active_span(segment, work.cancel)? {
-        Some(span) => Some(span),
-        None => extent(segment, is_wanted, work.cancel)?,
-    };
-    let stretch = stretch.unwrap_or(Interval::new(whole.end.0, whole.end.0));
+    // It can reach beyond the devices, to the work of hosts.
+    let worked = extent(segment, is_wanted, work.cancel)?.unwrap_or(Interval::new(whole.end.0, whole.end.0));
+    let active = active_span(segment, work.cancel)?.map(|active| active.intersection(worked));
+    let stretch = active.filter(|active| active.duration_ps() > 0).unwrap_or(worked);
     let start = stretch.start.clamp(whole.start, whole.end);
     let end = stretch.end.clamp(start, whole.end);
     let rows = tracks

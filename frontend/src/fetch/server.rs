@@ -1,8 +1,9 @@
 //! The server that delivered the page. Only this module uses the browser's `fetch`.
 
-use js_sys::Uint8Array;
+use js_sys::{JSON, Uint8Array};
 use nprof_engine::wire::export::ExportList;
 use nprof_engine::wire::job::JobReport;
+use nprof_engine::wire::notes::NotedRegion;
 use nprof_engine::wire::percent::percent_encoded;
 use nprof_engine::wire::questions::{ProfileQuestion, Question};
 use nprof_engine::wire::{POSTCARD, POSTCARD_ZSTD};
@@ -67,6 +68,24 @@ impl Server {
         remove(&profile_path(profile)).await
     }
 
+    /// Names a span of a profile.
+    pub async fn add_region(self, profile: &str, region: &NotedRegion) -> Result<(), FetchError> {
+        let NotedRegion { name, rank, start_ps, end_ps } = region;
+        // A number of JavaScript has too few digits for picoseconds.
+        let name = JSON::stringify(&name.into()).map_err(|_| FetchError::Unreachable)?;
+        let rank = rank.map_or_else(|| "null".to_owned(), |rank| rank.to_string());
+        let text = format!("{{\"name\":{name},\"rank\":{rank},\"start_ps\":{start_ps},\"end_ps\":{end_ps}}}");
+        let request = RequestInit::new();
+        request.set_method("POST");
+        request.set_body(&text.into());
+        body(&regions_path(profile), &request, AnswerEncoding::Message).await.map(|_| ())
+    }
+
+    /// Deletes a region that a user named.
+    pub async fn delete_region(self, profile: &str, name: &str) -> Result<(), FetchError> {
+        remove(&format!("{}/{}", regions_path(profile), percent_encoded(name))).await
+    }
+
     /// The formats in which a profile can be downloaded.
     pub async fn exports(self) -> Result<ExportList, FetchError> {
         decode::message(&body("/api/exports", &RequestInit::new(), AnswerEncoding::Message).await?)
@@ -96,6 +115,10 @@ impl Server {
 
 fn profile_path(profile: &str) -> String {
     Question::from(ProfileQuestion { profile: profile.to_owned() }).path()
+}
+
+fn regions_path(profile: &str) -> String {
+    format!("{}/notes/regions", profile_path(profile))
 }
 
 fn job_path(id: u64) -> String {

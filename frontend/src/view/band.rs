@@ -43,6 +43,8 @@ pub enum BandTarget {
         /// Whether it stands out.
         is_outlier: bool,
     },
+    /// The span, which a user named, is marked and comes into sight.
+    Named,
     /// The finding at this position among those that are shown.
     Finding(usize),
 }

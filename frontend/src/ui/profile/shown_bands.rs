@@ -26,13 +26,21 @@ pub fn shown_bands(opened: Opened) -> Bands {
             bands.extend(of_kinds(&list));
         }
         let named = opened.regions.named.get();
-        let spans = named.into_iter().map(|of| region(of.name, of.span, false)).collect();
+        let spans = named
+            .into_iter()
+            .map(|of| BandSpan { target: BandTarget::Named, ..region(of.name, of.span, false) });
+        let spans = spans.collect();
         bands.extend(in_lanes("Named", spans, NAMED_LANES));
         bands.extend(in_lanes("Findings", findings(opened), FINDING_LANES));
         bands
     });
     let on_open = Callback::new(move |of: BandSpan| match of.target {
         BandTarget::Span { .. } => opened.act(&Command::Show(window_around(of.span))),
+        // The span is marked, so that its totals and its name are at hand.
+        BandTarget::Named => {
+            opened.act(&Command::Show(window_around(of.span)));
+            opened.act(&Command::Mark(Some(of.span)));
+        }
         BandTarget::Finding(at) => {
             let finding = opened.findings.shown.with_untracked(|shown| shown.get(at).cloned());
             finding.into_iter().for_each(|finding| opened.reveal_finding(&finding));

@@ -51,7 +51,7 @@ fn BandRow(bands: Bands, at: usize, scene: Scene) -> impl IntoView {
 fn BandButton(bands: Bands, placed: PlacedSpan, span: BandSpan) -> impl IntoView {
     let PlacedSpan { left_px, width_px, .. } = placed;
     let kind = match span.target {
-        BandTarget::Span { is_outlier: false } => "span",
+        BandTarget::Span { is_outlier: false } | BandTarget::Named => "span",
         BandTarget::Span { is_outlier: true } => "outlier",
         BandTarget::Finding(_) => "finding",
     };

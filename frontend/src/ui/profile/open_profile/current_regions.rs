@@ -27,6 +27,9 @@ pub struct CurrentRegions {
     pub found: Memo<Option<Result<Arc<RegionList>, FetchError>>>,
     /// Those that users named, as the rank is shown.
     pub named: Memo<Vec<NamedSpan>>,
+    /// Reads those of users again.
+    pub refresh: Callback<()>,
+    axes: Memo<AxesOfRank>,
 }
 
 /// A region that a user named.
@@ -66,12 +69,31 @@ impl CurrentRegions {
                 of.names.with_value(|names| names.at(source.profile).unwrap_or_default().to_owned());
             of.source.ask_until(NotesQuestion { profile }, Some(&cancel)).await
         });
+        let axes = Memo::new(move |_| axes(profiles, view, rank.get().unwrap_or_default()));
+        let refresh = notes.retry;
         let named = Memo::new(move |_| {
             let (Some(source), notes) = (rank.get(), notes.answer()) else { return Vec::new() };
-            let shown = axes(profiles, view, source);
-            named_spans(&notes, source.rank.number(), shown)
+            named_spans(&notes, source.rank.number(), axes.get())
         });
-        Self { is_wanted, found, named }
+        Self { is_wanted, found, named, refresh, axes }
+    }
+
+    /// A span of the page on the clock on which it is kept.
+    #[must_use]
+    pub fn kept_span(self, span: Interval) -> Interval {
+        self.axes.with_untracked(|axes| axes.kept.shared_span(axes.shown.local_span(span)))
+    }
+
+    /// The region of a user with this span, as far as a page can tell spans apart.
+    #[must_use]
+    pub fn named_with(self, span: Interval) -> Option<NamedSpan> {
+        /// A span that goes to another clock and back can change by this much, in picoseconds.
+        const SAME_PS: u64 = 2_000;
+        let is_same = |of: &NamedSpan| {
+            let edges = [(of.span.start.0, span.start.0), (of.span.end.0, span.end.0)];
+            edges.iter().all(|(one, other)| one.abs_diff(*other) <= SAME_PS)
+        };
+        self.named.with(|named| named.iter().find(|of| is_same(of)).cloned())
     }
 
     /// Asks for the regions of ranks of any size, as long as the current component is there.
@@ -95,7 +117,7 @@ impl CurrentRegions {
 }
 
 /// The axes of a rank.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Default)]
 struct AxesOfRank {
     /// That of the clock which the profile keeps: notes stand on it.
     kept: Axis,

@@ -8,6 +8,7 @@ mod link;
 mod profile_source;
 mod rank_details;
 mod rank_times;
+mod region_names;
 mod run_findings;
 mod run_of_page;
 mod run_path;

@@ -22,6 +22,8 @@ mod pending_answer;
 #[cfg(feature = "browser")]
 mod reading;
 #[cfg(feature = "browser")]
+mod region_name;
+#[cfg(feature = "browser")]
 mod run_answer;
 #[cfg(feature = "browser")]
 mod search_panel;

@@ -12,6 +12,7 @@ use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
 use super::comparison::{LONGEST, NAME, OtherSummary, Summaries, by_name};
+use super::region_name::RegionName;
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
 use crate::ui::profile::open_profile::{Answer, Opened};
@@ -57,7 +58,7 @@ pub fn Selection(
         let source = wanted.get()?.source;
         asked.last.get().filter(|(of, _)| of.source == source).map(|(_, answer)| answer)
     };
-    move || {
+    let totals = move || {
         match answer() {
         _ if wanted.get().is_none() => {
             let key = Act::MarkSlice.keys();
@@ -70,6 +71,10 @@ pub fn Selection(
         }
         Some(Ok(summaries)) => view! { <Totals opened summaries /> }.into_any(),
     }
+    };
+    view! {
+        <RegionName opened />
+        {totals}
     }
 }
 

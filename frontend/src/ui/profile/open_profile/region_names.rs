@@ -1,0 +1,49 @@
+//! Spans that a user names, and drops again.
+
+use leptos::prelude::*;
+use nprof_engine::base::Interval;
+use nprof_engine::wire::notes::NotedRegion;
+
+use super::Opened;
+use crate::ui::shell::spawn_while_shown;
+
+impl Opened {
+    /// Whether this page can keep regions: one without a server cannot.
+    #[must_use]
+    pub fn can_name_regions(self) -> bool {
+        self.of.source.embedded().is_none()
+    }
+
+    /// Keeps a span of the current rank under a name.
+    pub fn name_region(self, name: String, span: Interval) {
+        let Some(source) = self.current.source.get_untracked() else { return };
+        let span = self.regions.kept_span(span);
+        let region =
+            NotedRegion { name, rank: source.rank.number(), start_ps: span.start.0, end_ps: span.end.0 };
+        let profile = self.names().at(source.profile).unwrap_or_default().to_owned();
+        spawn_while_shown(self.profile.info, async move {
+            let done = async { self.of.source.server()?.add_region(&profile, &region).await };
+            match done.await {
+                Ok(()) => self.session.messages.confirm(format!("Region {} is kept", region.name)),
+                Err(error) => self.session.messages.fail(format!("The region was not kept: {error}"), None),
+            }
+            self.regions.refresh.run(());
+        });
+    }
+
+    /// Drops a region that a user named.
+    pub fn drop_region(self, name: String) {
+        let Some(source) = self.current.source.get_untracked() else { return };
+        let profile = self.names().at(source.profile).unwrap_or_default().to_owned();
+        spawn_while_shown(self.profile.info, async move {
+            let done = async { self.of.source.server()?.delete_region(&profile, &name).await };
+            match done.await {
+                Ok(()) => self.session.messages.confirm(format!("Region {name} deleted")),
+                Err(error) => {
+                    self.session.messages.fail(format!("The region was not deleted: {error}"), None)
+                }
+            }
+            self.regions.refresh.run(());
+        });
+    }
+}

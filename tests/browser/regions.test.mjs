@@ -1,0 +1,49 @@
+// Regions of users: a marked span is named, shown, chosen as the scope of numbers, and dropped again.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { ask, eventually, parametersOf, rowOf } from "./picture.mjs";
+import { openPage, serve, SERVED } from "./stage.mjs";
+
+test("a marked span becomes a region, and none again", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "2", "--events", "5000", "--db-bucket", "job");
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  const { entry } = await ask(url, "profiles/job/ranks/0");
+  const from = entry.start_ps + 10_000_000;
+  const to = from + 20_000_000;
+  await page.goto(`${url}/profile/job?v=2&rank=0&mark=${from}..${to}&tab=selection`);
+  await rowOf(page, "Tensor").waitFor();
+
+  const name = page.getByRole("textbox", { name: "Region" });
+  assert.ok(await page.getByRole("button", { name: "Keep" }).isDisabled());
+  await name.fill("warm-up & more");
+  await page.getByRole("button", { name: "Keep" }).click();
+  await page.getByText("Region warm-up & more is kept").waitFor();
+  const band = page.getByRole("group", { name: "Named" }).getByRole("button", { name: /^warm-up & more, / });
+  await band.waitFor();
+  await eventually(async () => {
+    const { regions } = await ask(url, "profiles/job/notes");
+    assert.equal(regions.length, 1);
+    const [kept] = regions;
+    assert.deepEqual([kept.name, kept.rank], ["warm-up & more", 0]);
+    assert.ok(Math.abs(kept.start_ps - from) <= 2_000 && Math.abs(kept.end_ps - to) <= 2_000, JSON.stringify(kept));
+  });
+
+  // A click marks it, also in another session.
+  await page.goto(`${url}/profile/job?v=2&rank=0&tab=selection`);
+  await band.click();
+  await eventually(() => assert.ok(parametersOf(page).get("mark"), page.url()));
+  await page.locator(".region-name").getByText("warm-up & more").waitFor();
+
+  await page.getByRole("link", { name: "Summary" }).click();
+  await page.getByRole("combobox", { name: "Region" }).selectOption("warm-up & more");
+  const total = page.locator(".all-metrics .metrics > div").filter({ hasText: "Total time" }).first();
+  await eventually(async () => assert.match(await total.innerText(), /20 µs/));
+
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await page.locator(".region-name").getByRole("button", { name: "delete" }).click();
+  await page.getByText("Region warm-up & more deleted").waitFor();
+  await band.waitFor({ state: "detached" });
+  assert.deepEqual((await ask(url, "profiles/job/notes")).regions, []);
+  assert.deepEqual(problems, []);
+});
