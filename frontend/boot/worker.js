@@ -32,9 +32,10 @@
   };
 
   const handlers = {
-    async start({ module, bundle }) {
+    async start({ module, bundle, others }) {
       await wasm_bindgen({ module_or_path: module });
       profile = new wasm_bindgen.Profile(bundle);
+      for (const other of others) profile.join(other);
     },
     begin({ rank, size }) {
       sizes.set(rank, { done: 0, size });

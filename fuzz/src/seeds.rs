@@ -294,7 +294,17 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
     let verdicts: Vec<RuleVerdict> = RULES.iter().map(verdict).collect();
     let findings = Ok(Findings::of(&verdicts, 5, &Coverage::default()));
     let (notes, path, waits) = (Notes::default(), Ok(path()), Ok(vec![waits()]));
-    let bundle = Bundle { profile, names, ranks, notes, findings, path, waits, graph: Ok(graph()?) };
+    let bundle = Bundle {
+        profile,
+        names,
+        ranks,
+        notes,
+        findings,
+        path,
+        waits,
+        graph: Ok(graph()?),
+        comparisons: Vec::new(),
+    };
     Ok(vec![postcard::to_allocvec(&bundle)?])
 }
 

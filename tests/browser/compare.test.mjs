@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { ask, barPixels, eventually, parametersOf, picture, reload, rowOf, scaleOf, tracksOf } from "./picture.mjs";
 import { openPage, SERVED, serve } from "./stage.mjs";
@@ -12,11 +14,15 @@ const PADDING_PX = 3;
 const LANE_PX = 18;
 
 /** A server with the profiles "before" and "after", which are different jobs. */
-async function serveBoth(t) {
+async function bothIn(t) {
   const { url, store } = await serve(t, "demo", "--events", EVENTS, "--db-bucket", "before");
   const other = ["demo", "--ingest-only", "--events", EVENTS, "--seed", "7", "--db-bucket", "after", "--store", store];
   await promisify(execFile)(process.env.NPROF_BIN, other);
-  return url;
+  return { url, store };
+}
+
+async function serveBoth(t) {
+  return (await bothIn(t)).url;
 }
 
 function heading(page, rank, profile) {
@@ -187,5 +193,45 @@ test("a single profile says how to compare it", SERVED, async (t) => {
   const { page, problems } = await openPage(t, {});
   await page.goto(`${url}/profile/before/compare`);
   await page.getByText("One profile is open.").waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("one file has both profiles, and opens with their comparison", SERVED, async (t) => {
+  const { url, store } = await bothIn(t);
+  const file = join(store, "diff.html");
+  await promisify(execFile)(process.env.NPROF_BIN, ["diff", "before", "after", "--report", file, "--store", store]);
+  const found = await ask(url, "profiles/before/comparison?with=after");
+  const { page, problems } = await openPage(t, { width: 1440, height: 1600, first: null });
+  const requests = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(pathToFileURL(file).href);
+  const place = page.getByRole("main", { name: "Compare" });
+  await place.getByRole("heading", { name: found.answer }).waitFor();
+  const first = place.getByRole("grid").getByRole("row").nth(1);
+  await eventually(async () => assert.ok((await first.textContent()).includes(found.rows[0].name)));
+  await place.getByRole("combobox", { name: "What a row is about" }).selectOption("layer");
+  const byLayer = await ask(url, "profiles/before/comparison?with=after&by=layer");
+  await eventually(async () => assert.ok((await first.textContent()).includes(byLayer.rows[0].name)));
+  await page.keyboard.press("x");
+  const swapped = await ask(url, "profiles/after/comparison?with=before&by=layer");
+  await place.getByRole("heading", { name: swapped.answer }).waitFor();
+  await page.keyboard.press("x");
+  await place.getByRole("heading", { name: byLayer.answer }).waitFor();
+
+  // Both timelines, each rank from its own segment.
+  await page.getByRole("link", { name: "Timeline" }).click();
+  await heading(page, 0, "before").waitFor();
+  await heading(page, 0, "after").waitFor();
+  const of = (profile) => ask(url, `profiles/${profile}/ranks/0/summary`);
+  assert.notDeepEqual((await of("before")).groups, (await of("after")).groups);
+
+  // Each profile alone has its own findings.
+  for (const profile of ["before", "after"]) {
+    const { answer } = await ask(url, `profiles/${profile}/findings`);
+    await page.goto(`${pathToFileURL(file).href}#/profile/${profile}/summary?v=2&rank=0`);
+    await page.getByRole("main", { name: "Summary" }).getByRole("heading", { name: answer }).waitFor();
+  }
+  const isInside = (address) => /^(file|blob|data):/.test(address);
+  assert.deepEqual(requests.filter((address) => !isInside(address)), []);
   assert.deepEqual(problems, []);
 });

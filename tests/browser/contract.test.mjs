@@ -91,7 +91,7 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   const isForPrograms = (path) => /\/profiles\/\{slug\}\/(export|regions|notes\/.*)$/.test(path);
   // A replay reads the segments of all ranks, which the page gives its worker first: run.test.mjs compares it.
   const needsReplay = (path) => /\/whatif(\/subjects)?$/.test(path);
-  // A file holds one profile.
+  // A file of one profile compares nothing; compare.test.mjs opens one of two.
   const needsTwo = (path) => /\/comparison$/.test(path);
   const isAsked = (path) => path.startsWith("/api/profiles") && !isForPrograms(path) && !needsReplay(path) && !needsTwo(path);
   const described = Object.keys(paths).filter(isAsked);

@@ -47,8 +47,21 @@ pub struct Bundle {
     pub waits: std::result::Result<Vec<BundledWaits>, Refusal>,
     /// The dependency graph, or the reason why there is none.
     pub graph: std::result::Result<GraphOverlay, Refusal>,
+    /// Differences to other runs of the page.
+    pub comparisons: Vec<BundledComparison>,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
+}
+
+/// The difference of the run of a bundle to that of another one in the same page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BundledComparison {
+    /// Name of the second run.
+    pub with: String,
+    /// Name of the subject of rows.
+    pub by: String,
+    /// The difference, or the reason why there is none.
+    pub found: std::result::Result<ComparedRuns, Refusal>,
 }
 
 /// The waits of a rank, or of all.
@@ -144,7 +157,9 @@ impl<B: Bytes> OpenBundle<B> {
         Ok(self.graph.get_or_init(|| graph))
     }
 
-    fn is_named(&self, name: &str) -> bool {
+    /// Whether the profile has this name or id.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
         let entry = &self.bundle.profile.entry;
         [&entry.slug, &entry.id].into_iter().chain(&entry.aliases).any(|known| known == name)
     }
@@ -227,13 +242,20 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         &self,
         a: &RunChoice,
         b: &RunChoice,
-        _: WorkKey,
+        by: WorkKey,
         _: Work<'_>,
     ) -> std::result::Result<ComparedRuns, Refusal> {
         self.check_name(&a.profile)?;
-        self.check_name(&b.profile)?;
-        let what = "a page without a server compares no runs; `nprof diff` does";
-        Err(Refusal::new(RefusalKind::NotFound, what))
+        let is_whole = |of: &RunChoice| of.ranks.is_none() && of.region.is_none();
+        let is_it = |one: &&BundledComparison| one.with == b.profile && one.by == by.name();
+        let kept = self.bundle.comparisons.iter().find(is_it);
+        match kept.filter(|_| is_whole(a) && is_whole(b)) {
+            Some(kept) => kept.found.clone(),
+            None => {
+                let what = "this page holds no such comparison; `nprof diff` compares any two parts of runs";
+                Err(Refusal::new(RefusalKind::NotFound, what))
+            }
+        }
     }
 
     fn edit_subjects(

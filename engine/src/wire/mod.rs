@@ -9,6 +9,7 @@ pub mod allowance;
 pub mod answer;
 pub mod ask;
 pub mod bundle;
+pub mod bundles;
 pub mod catalog;
 pub mod clock;
 pub mod comparison;

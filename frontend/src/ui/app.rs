@@ -78,7 +78,7 @@ pub fn App() -> impl IntoView {
 
 /// The only profile of a page without a server.
 fn only(embedded: Embedded) -> Only {
-    Only::new(embedded.slug(), embedded.view().as_deref())
+    Only::new(embedded.slugs(), embedded.view().as_deref())
 }
 
 #[component]

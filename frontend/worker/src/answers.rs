@@ -6,15 +6,18 @@
 //! reason.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nprof_engine::base::Error;
 use nprof_engine::exec::{CallerThread, Cancel, Work};
 use nprof_engine::segment::{Bytes, Fetched, SourceBytes};
-use nprof_engine::wire::bundle::{Bundle, OpenBundle};
+use nprof_engine::wire::ask::RankId;
+use nprof_engine::wire::bundle::Bundle;
+use nprof_engine::wire::bundles::OpenBundles;
 use nprof_engine::wire::questions::{Question, answer};
-use nprof_engine::wire::rank_ref::RankRef;
+use nprof_engine::wire::rank_ref::{NoRankRef, RankRef};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use crate::host::{Host, PARTIAL_CONTENT};
@@ -22,12 +25,29 @@ use crate::host::{Host, PARTIAL_CONTENT};
 /// Status of an answer with the whole file, in place of the requested part.
 const WHOLE: u16 = 200;
 
-/// An embedded profile that answers questions without a server.
+/// Embedded profiles that answer questions without a server.
 #[derive(Debug)]
 pub struct Answers {
-    bundle: OpenBundle<SegmentBytes>,
-    arriving: BTreeMap<RankRef, Vec<u8>>,
-    refused: BTreeMap<RankRef, Refusal>,
+    bundles: OpenBundles<SegmentBytes>,
+    arriving: BTreeMap<PageRank, Vec<u8>>,
+    refused: BTreeMap<PageRank, Refusal>,
+}
+
+/// A rank of one of the page's profiles: the rank, and the position of a further profile after a
+/// point, as in addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PageRank {
+    profile: u8,
+    rank: RankRef,
+}
+
+impl FromStr for PageRank {
+    type Err = NoRankRef;
+
+    fn from_str(text: &str) -> Result<Self, NoRankRef> {
+        let (rank, profile) = text.split_once('.').unwrap_or((text, "0"));
+        Ok(Self { rank: rank.parse()?, profile: profile.parse().map_err(|_| NoRankRef)? })
+    }
 }
 
 /// The bytes of a segment.
@@ -61,49 +81,54 @@ impl Answers {
     /// # Errors
     /// `Damaged` if the bytes are not a bundle of this version.
     pub fn new(bundle: &[u8]) -> Result<Self, Refusal> {
-        let bundle: Bundle = postcard::from_bytes(bundle)
-            .map_err(|_| Refusal::new(RefusalKind::Damaged, "the list of this page's ranks is damaged"))?;
-        Ok(Self { bundle: OpenBundle::new(bundle)?, arriving: BTreeMap::new(), refused: BTreeMap::new() })
+        let bundles = OpenBundles::new(read(bundle)?)?;
+        Ok(Self { bundles, arriving: BTreeMap::new(), refused: BTreeMap::new() })
+    }
+
+    /// Reads the bundle of another profile of the page.
+    pub fn join(&mut self, bundle: &[u8]) -> Result<(), Refusal> {
+        Ok(self.bundles.join(read(bundle)?)?)
     }
 
     /// Allocates memory for the segment of a rank.
-    pub fn begin(&mut self, rank: RankRef, size_bytes: usize) {
+    pub fn begin(&mut self, of: PageRank, size_bytes: usize) {
         let mut bytes = Vec::new();
         if bytes.try_reserve_exact(size_bytes).is_err() {
             let mib = size_bytes.div_ceil(1 << 20);
             let what = format!(
                 "{} takes {mib} MiB, more memory than the browser gives: export fewer ranks or less time",
-                rank.in_words()
+                of.rank.in_words()
             );
-            self.refuse(rank, Refusal::new(RefusalKind::Internal, what));
+            self.refuse(of, Refusal::new(RefusalKind::Internal, what));
             return;
         }
-        self.arriving.insert(rank, bytes);
+        self.arriving.insert(of, bytes);
     }
 
     /// Appends the next part of the segment of a rank.
-    pub fn take(&mut self, rank: RankRef, base64: &str) {
-        let Some(bytes) = self.arriving.get_mut(&rank) else { return };
+    pub fn take(&mut self, of: PageRank, base64: &str) {
+        let Some(bytes) = self.arriving.get_mut(&of) else { return };
         let room = bytes.capacity() - bytes.len();
         let is_whole = base64.len() / 4 * 3 <= room + 2 && STANDARD.decode_vec(base64, bytes).is_ok();
         if !is_whole {
-            let what = format!("{}: its part of this file is damaged: get the file again", rank.in_words());
-            self.refuse(rank, Refusal::new(RefusalKind::Damaged, what));
+            let what =
+                format!("{}: its part of this file is damaged: get the file again", of.rank.in_words());
+            self.refuse(of, Refusal::new(RefusalKind::Damaged, what));
         }
     }
 
     /// Opens the segment of a rank when all of its parts are present.
-    pub fn open(&mut self, rank: RankRef) {
-        let Some(bytes) = self.arriving.remove(&rank) else { return };
-        if let Err(refusal) = self.open_over(rank, SegmentBytes::Here(bytes)) {
-            let message = format!("{} cannot be opened: {refusal}; get the file again", rank.in_words());
-            self.refuse(rank, Refusal { message, ..refusal });
+    pub fn open(&mut self, of: PageRank) {
+        let Some(bytes) = self.arriving.remove(&of) else { return };
+        if let Err(refusal) = self.open_over(of, SegmentBytes::Here(bytes)) {
+            let message = format!("{} cannot be opened: {refusal}; get the file again", of.rank.in_words());
+            self.refuse(of, Refusal { message, ..refusal });
         }
     }
 
     /// Opens the segment of a rank at `url` with `size_bytes`. `status` is the web host's answer to
     /// the request for the last `end.len()` bytes; 0 is no answer.
-    pub fn reach(&mut self, rank: RankRef, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
+    pub fn reach(&mut self, of: PageRank, url: String, size_bytes: u64, status: u16, end: Vec<u8>) {
         let refused = match status {
             0 => Some("its web host does not answer: reload the page to try again".to_owned()),
             WHOLE if end.len() as u64 != size_bytes => Some(
@@ -116,22 +141,24 @@ impl Answers {
         };
         let opened = match refused {
             Some(what) => Err(Refusal::new(RefusalKind::Unavailable, what)),
-            None => self.open_over(rank, SegmentBytes::There(Fetched::new(Host::new(url), size_bytes, end))),
+            None => self.open_over(of, SegmentBytes::There(Fetched::new(Host::new(url), size_bytes, end))),
         };
         if let Err(refusal) = opened {
-            let message = format!("{} cannot be opened: {refusal}", rank.in_words());
-            self.refuse(rank, Refusal { message, ..refusal });
+            let message = format!("{} cannot be opened: {refusal}", of.rank.in_words());
+            self.refuse(of, Refusal { message, ..refusal });
         }
     }
 
-    fn open_over(&mut self, rank: RankRef, bytes: SegmentBytes) -> Result<(), Refusal> {
-        let at = self.bundle.position(rank).ok_or(Error::Invalid { what: "there is no such rank" })?;
-        self.bundle.open(at, bytes)
+    fn open_over(&mut self, of: PageRank, bytes: SegmentBytes) -> Result<(), Refusal> {
+        let missing = Error::Invalid { what: "there is no such rank" };
+        let bundle = self.bundles.get_mut(usize::from(of.profile)).ok_or(missing)?;
+        let at = bundle.position(of.rank).ok_or(missing)?;
+        bundle.open(at, bytes)
     }
 
-    fn refuse(&mut self, rank: RankRef, refusal: Refusal) {
-        self.arriving.remove(&rank);
-        self.refused.insert(rank, refusal);
+    fn refuse(&mut self, of: PageRank, refusal: Refusal) {
+        self.arriving.remove(&of);
+        self.refused.insert(of, refusal);
     }
 
     /// Answers the question with this path and query, as a postcard message. `elapsed_ms` is the
@@ -140,19 +167,19 @@ impl Answers {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let question = Question::parse(path, query)?;
         if let Question::OfRank(id, _) = &question
-            && let Some(refusal) = self.refused.get(&id.rank)
+            && let Some(refusal) = self.refused.get(&self.page_rank(id))
         {
             return Err(refusal.clone());
         }
         if question.manner().reads_all_ranks
-            && let Some((_, refusal)) = self.refused.iter().find(|(rank, _)| !rank.is_all())
+            && let Some((_, refusal)) = self.refused.iter().find(|(of, _)| !of.rank.is_all())
         {
             return Err(refusal.clone());
         }
         let limit = question.manner().time_limit;
         let is_late = || limit.is_some_and(|limit| elapsed_ms() >= 1e3 * f64::from(limit.seconds));
         let work = Work { exec: &CallerThread, cancel: Cancel::when(&is_late) };
-        let answer = answer(&&self.bundle, &question, work).map_err(|refusal| match limit {
+        let answer = answer(&&self.bundles, &question, work).map_err(|refusal| match limit {
             Some(limit) if refusal.kind == RefusalKind::Cancelled => limit.refusal(),
             _ => self.explained(&question, refusal),
         })?;
@@ -160,13 +187,20 @@ impl Answers {
             .map_err(|error| Refusal::new(RefusalKind::Internal, format!("no message: {error}")))
     }
 
+    /// The rank of the page that a question is about.
+    fn page_rank(&self, id: &RankId) -> PageRank {
+        PageRank { profile: self.bundles.position(&id.profile) as u8, rank: id.rank }
+    }
+
     /// A refusal with the cause that the web host gave.
     fn explained(&self, question: &Question, refusal: Refusal) -> Refusal {
-        let rank = match question {
-            Question::OfRank(id, _) if refusal.kind == RefusalKind::Unavailable => id.rank,
+        let of = match question {
+            Question::OfRank(id, _) if refusal.kind == RefusalKind::Unavailable => self.page_rank(id),
             _ => return refusal,
         };
-        let cause = self.bundle.segment(rank).and_then(|segment| match segment.bytes() {
+        let PageRank { profile, rank } = of;
+        let segment = self.bundles.get(usize::from(profile)).and_then(|bundle| bundle.segment(rank));
+        let cause = segment.and_then(|segment| match segment.bytes() {
             SegmentBytes::Here(_) => None,
             SegmentBytes::There(fetched) => fetched.fetcher().cause(),
         });
@@ -174,4 +208,9 @@ impl Answers {
         let message = format!("{}: a part of its segment did not come: {cause}", rank.in_words());
         Refusal { message, ..refusal }
     }
+}
+
+fn read(bundle: &[u8]) -> Result<Bundle, Refusal> {
+    postcard::from_bytes(bundle)
+        .map_err(|_| Refusal::new(RefusalKind::Damaged, "the list of this page's ranks is damaged"))
 }

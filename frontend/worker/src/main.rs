@@ -25,6 +25,11 @@ impl Profile {
         Answers::new(bundle).map(Self).map_err(JsError::from)
     }
 
+    /// Reads the bundle of another profile of the page.
+    pub fn join(&mut self, bundle: &[u8]) -> Result<(), JsError> {
+        Ok(self.0.join(bundle)?)
+    }
+
     /// Allocates memory for the segment of a rank, which is named as in addresses.
     pub fn begin(&mut self, rank: &str, size_bytes: usize) -> Result<(), JsError> {
         self.0.begin(rank.parse()?, size_bytes);

@@ -1,9 +1,11 @@
 //! `nprof diff`
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use nprof_engine::exec::Work;
 use nprof_engine::insight::difference::WorkKey;
 use serde_json::{Value, json};
 
@@ -11,7 +13,9 @@ use super::StorePlace;
 use super::diff_condition::{DiffCondition, checked};
 use super::failed_condition::conclude;
 use super::progress::analysing;
+use super::write::{STANDARD_OUTPUT, write_answer};
 use crate::analysis::comparison::{ComparedPart, compare, titled};
+use crate::export::html::Html;
 use crate::export::requested_part::Ranks;
 use crate::print;
 use crate::print::answer_keys::version;
@@ -33,7 +37,8 @@ Examples:
   nprof diff run-7 run-8 --fail-on 'total_time > +2%'
                                              exit with 3 if run-8 takes longer, with 4 if nobody can tell
   nprof diff run-7 run-8 --output-format markdown
-                                             a table for a pull request";
+                                             a table for a pull request
+  nprof diff run-7 run-8 --report diff.html  both profiles in one file, which opens with the comparison";
 
 /// Compare two profiles, ranks or regions: is the second one faster, and what differs
 ///
@@ -77,6 +82,10 @@ pub(super) struct DiffArgs {
     /// In which form
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: DiffFormat,
+    /// Also write both profiles and their differences to one HTML file, which opens with the
+    /// comparison
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
 }
 
 /// Rows of work for people.
@@ -99,6 +108,8 @@ enum DiffFormat {
     Junit,
     /// SARIF, a result for each condition that is not kept
     Sarif,
+    /// Both profiles in one HTML file, which opens with the comparison
+    Html,
 }
 
 /// The subjects of a row, with what each is.
@@ -148,8 +159,36 @@ impl DiffArgs {
             DiffFormat::Github => report.write(CiForm::Github, out)?,
             DiffFormat::Junit => report.write(CiForm::Junit, out)?,
             DiffFormat::Sarif => report.write(CiForm::Sarif, out)?,
+            DiffFormat::Html => self.write_html(&store, [&a, &b], STANDARD_OUTPUT.as_ref(), out)?,
+        }
+        if let Some(path) = &self.report {
+            self.write_html(&store, [&a, &b], path, out)?;
         }
         conclude(&checked, out)
+    }
+
+    /// Writes the HTML file of both profiles.
+    fn write_html(
+        &self,
+        store: &Store,
+        [a, b]: [&ComparedPart; 2],
+        path: &Path,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let parts =
+            [self.ranks.is_some(), self.b_ranks.is_some(), self.region.is_some(), self.b_region.is_some()];
+        let is_whole = !parts.contains(&true);
+        anyhow::ensure!(
+            is_whole && a.profile.manifest.id != b.profile.manifest.id,
+            "an HTML file compares two whole profiles; leave out ranks and regions"
+        );
+        write_answer(store, &a.profile, path, out, |cancel| {
+            let pair = [&a.profile, &b.profile];
+            let html = Html::of_pair(pair, Work { cancel, ..Work::IN_PLACE })?;
+            let mut text = Vec::new();
+            html.write(&mut text)?;
+            Ok(text)
+        })
     }
 
     fn most_rows(&self) -> usize {

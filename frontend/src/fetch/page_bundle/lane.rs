@@ -11,7 +11,6 @@ use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array, WebAssembly}
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use nprof_engine::wire::questions::Question;
-use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -21,6 +20,7 @@ use super::Unpacked;
 use super::parts::PageParts;
 use crate::fetch::decode;
 use crate::fetch::error::FetchError;
+use crate::view::source_id::SourceId;
 
 /// Limit of questions at the worker. With two, the worker finds the next question when it has
 /// answered one.
@@ -39,7 +39,7 @@ struct LaneState {
     in_flight: BTreeMap<u32, Function>,
     next_number: u32,
     /// Ranks whose segments the worker has.
-    ranks: BTreeSet<RankRef>,
+    ranks: BTreeSet<SourceId>,
     failure: Option<FetchError>,
     _listeners: Option<Listeners>,
 }
@@ -140,10 +140,13 @@ impl Lane {
     async fn send_program(&self) -> Result<(), FetchError> {
         let parts = Rc::clone(&self.0.borrow().parts);
         let program = Uint8Array::from(&parts.program().await?[..]);
-        let bundle = Uint8Array::from(&parts.bundle()?[..]);
+        let mut bundles = parts.bundles()?.into_iter().map(|bytes| Uint8Array::from(&bytes[..]));
+        let bundle = bundles.next().ok_or(FetchError::Unreachable)?;
+        let others: Array = bundles.collect();
         let module =
             JsFuture::from(WebAssembly::compile(&program)).await.map_err(|thrown| refused(&thrown))?;
-        let message = message("start", &[("module", module), ("bundle", bundle.into())]);
+        let message =
+            message("start", &[("module", module), ("bundle", bundle.into()), ("others", others.into())]);
         self.0.borrow().post(&message)
     }
 }
@@ -171,23 +174,23 @@ impl LaneState {
         self.next_number = number.wrapping_add(1);
         self.in_flight.insert(number, resolve);
         let needed = match &question {
-            Question::OfRank(id, _) => vec![id.rank],
+            Question::OfRank(id, _) => vec![self.parts.source(id)],
             question if question.manner().reads_all_ranks => self.parts.ranks(),
             _ => Vec::new(),
         };
-        for rank in needed {
-            if self.ranks.insert(rank) {
-                self.send_segment(rank)?;
+        for source in needed {
+            if self.ranks.insert(source) {
+                self.send_segment(source)?;
             }
         }
         self.post(&message("ask", &[("number", number.into()), ("url", question.path().into())]))
     }
 
-    fn send_segment(&self, rank: RankRef) -> Result<(), FetchError> {
+    fn send_segment(&self, source: SourceId) -> Result<(), FetchError> {
         // The worker refuses questions about a rank without a segment here.
-        let Some(segment) = self.parts.segment(rank) else { return Ok(()) };
+        let Some(segment) = self.parts.segment(source) else { return Ok(()) };
         let (of_rank, size) =
-            (("rank", JsValue::from(rank.to_string())), ("size", JsValue::from(segment.size_bytes as f64)));
+            (("rank", JsValue::from(source.to_string())), ("size", JsValue::from(segment.size_bytes as f64)));
         if let Some(url) = segment.url() {
             return self.post(&message("reach", &[of_rank, size, ("url", url.into())]));
         }
@@ -215,7 +218,7 @@ impl LaneState {
             Some("taken") => {
                 if let (Some(rank), Some(done_bytes), Some(total_bytes)) =
                     (part(message, "rank").as_string(), number("done"), number("size"))
-                    && let Ok(rank) = rank.parse()
+                    && let Ok(SourceId { rank, .. }) = rank.parse()
                 {
                     let unpacked = Unpacked { rank, done_bytes, total_bytes };
                     self.unpacked.set((done_bytes < total_bytes).then_some(unpacked));

@@ -57,10 +57,10 @@ impl Embedded {
         Some(Self(StoredValue::new_local(Rc::new(profile))))
     }
 
-    /// The profile's name for addresses.
+    /// The profiles' names for addresses. The first one is that of the page.
     #[must_use]
-    pub fn slug(self) -> String {
-        self.0.with_value(|profile| profile.parts.slug.clone())
+    pub fn slugs(self) -> Vec<String> {
+        self.0.with_value(|profile| profile.parts.slugs.clone())
     }
 
     /// The address of the view that the page opens at, if the sender chose one.

@@ -6,19 +6,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use js_sys::{Promise, Reflect, Uint8Array};
 use leptos::prelude::document;
-use nprof_engine::wire::rank_ref::RankRef;
+use nprof_engine::wire::ask::RankId;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Element, Url};
 
 use crate::fetch::decode;
 use crate::fetch::error::FetchError;
+use crate::view::source_id::SourceId;
 
 /// The page's embedded data other than segments.
 #[derive(Debug)]
 pub(super) struct PageParts {
-    /// The profile's name for addresses.
-    pub slug: String,
+    /// The profiles' names for addresses. The first one is that of the page.
+    pub slugs: Vec<String>,
     /// The address of the view that the file opens at, if the sender chose one.
     pub view: Option<String>,
 }
@@ -33,13 +34,15 @@ pub(super) struct SegmentElements {
 impl PageParts {
     /// The data embedded in this page, if any.
     pub fn of_page() -> Option<Self> {
-        let bundle = document().get_element_by_id("nprof-bundle")?;
-        Some(Self { slug: bundle.get_attribute("data-slug")?, view: bundle.get_attribute("data-view") })
+        let first = document().get_element_by_id(&bundle_id(0))?;
+        let slug = |at: usize| document().get_element_by_id(&bundle_id(at))?.get_attribute("data-slug");
+        let slugs: Vec<String> = (0..).map_while(slug).collect();
+        (!slugs.is_empty()).then(|| Self { slugs, view: first.get_attribute("data-view") })
     }
 
-    /// The list of ranks, in postcard.
-    pub fn bundle(&self) -> Result<Vec<u8>, FetchError> {
-        unpacked("nprof-bundle")
+    /// The lists of ranks of the profiles, in postcard.
+    pub fn bundles(&self) -> Result<Vec<Vec<u8>>, FetchError> {
+        (0..self.slugs.len()).map(|at| unpacked(&bundle_id(at))).collect()
     }
 
     /// The workers' script.
@@ -56,22 +59,28 @@ impl PageParts {
         decode::unpacked(&frame.to_vec(), &page.to_vec()).map_err(|_| damaged())
     }
 
-    /// The ranks whose segments the page lists, without the view of all of them.
-    pub fn ranks(&self) -> Vec<RankRef> {
+    /// The ranks whose segments the page lists, without the views of all of them.
+    pub fn ranks(&self) -> Vec<SourceId> {
         let list = document().query_selector_all("script[data-segment]").ok();
         let elements = list.iter().flat_map(|list| (0..list.length()).filter_map(|at| list.item(at)));
         let name = |node: web_sys::Node| node.dyn_into::<Element>().ok()?.get_attribute("data-segment");
-        let mut ranks: Vec<RankRef> = elements.filter_map(|node| name(node)?.parse().ok()).collect();
+        let mut ranks: Vec<SourceId> = elements.filter_map(|node| name(node)?.parse().ok()).collect();
         // A long segment is several elements.
         ranks.sort_unstable();
         ranks.dedup();
-        ranks.retain(|rank| !rank.is_all());
+        ranks.retain(|source| !source.rank.is_all());
         ranks
     }
 
+    /// The rank of the page that a question is about.
+    pub fn source(&self, id: &RankId) -> SourceId {
+        let profile = self.slugs.iter().position(|slug| *slug == id.profile).unwrap_or(0);
+        SourceId { rank: id.rank, profile: profile as u8 }
+    }
+
     /// The segment of a rank, if the page lists it.
-    pub fn segment(&self, rank: RankRef) -> Option<SegmentElements> {
-        let list = document().query_selector_all(&format!("script[data-segment='{rank}']")).ok()?;
+    pub fn segment(&self, source: SourceId) -> Option<SegmentElements> {
+        let list = document().query_selector_all(&format!("script[data-segment='{source}']")).ok()?;
         let elements: Vec<Element> =
             (0..list.length()).filter_map(|at| list.item(at)?.dyn_into().ok()).collect();
         // As a whole number: Rust's parser of floats has large tables.
@@ -92,6 +101,11 @@ impl SegmentElements {
     pub fn texts(&self) -> impl Iterator<Item = String> {
         self.elements.iter().map(|element| element.text_content().unwrap_or_default())
     }
+}
+
+/// The element with the list of ranks of the profile at a position.
+fn bundle_id(at: usize) -> String {
+    if at == 0 { "nprof-bundle".to_owned() } else { format!("nprof-bundle-{at}") }
 }
 
 /// Unpacks the content of an element: base64 of a zstd frame.

@@ -6,6 +6,7 @@ use nprof_engine::wire::refusal::RefusalKind;
 
 use super::open_profile::Opened;
 use crate::fetch::Source;
+use crate::fetch::page_bundle::Embedded;
 use crate::ui::controls::Failure;
 use crate::ui::shell::{Link, QuestionAnswers};
 use crate::view::View;
@@ -25,9 +26,12 @@ pub struct Missing {
 #[must_use]
 pub fn failure(opened: Opened) -> Option<Missing> {
     let known = |title: &str, reason: String| Missing { title: title.to_owned(), reason, unknown: None };
-    if opened.names().are_several() && Source::of_page().embedded().is_some() {
+    let held = Source::of_page().embedded().map(Embedded::slugs);
+    let is_missing =
+        |held: &Vec<String>| opened.names().iter().any(|name| !held.iter().any(|slug| slug == name));
+    if opened.names().are_several() && held.as_ref().is_some_and(is_missing) {
         let reason = "This page has no server: open the profiles of a comparison with `nprof serve`.";
-        return Some(known("This file holds one profile", reason.to_owned()));
+        return Some(known("This file lacks a profile of the comparison", reason.to_owned()));
     }
     if let Some((name, error)) = opened.failed() {
         return Some(match error.is_refusal(RefusalKind::NotFound) {

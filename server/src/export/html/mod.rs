@@ -5,6 +5,7 @@
 //! as markup. The same profile gives the same bytes.
 
 mod page;
+mod pair;
 mod run_answers;
 mod septets;
 pub mod site;
@@ -73,6 +74,8 @@ pub struct Html {
 struct SegmentText {
     size_bytes: u64,
     place: SegmentPlace,
+    /// Position of its profile in the page.
+    profile: u8,
 }
 
 impl Html {
@@ -129,12 +132,19 @@ impl SegmentText {
     fn of(place: SegmentPlace) -> Result<Self, ExportError> {
         let failed = |source| ExportError::Open { place: place.clone(), source };
         let size_bytes = open_regular(place.path()).and_then(|file| file.metadata()).map_err(failed)?.len();
-        Ok(Self { size_bytes, place })
+        Ok(Self { size_bytes, place, profile: 0 })
+    }
+
+    /// The same segment in a further profile of the page.
+    fn in_profile(self, profile: u8) -> Self {
+        Self { profile, ..self }
     }
 
     /// The opening tag before the base64 text of each part.
     fn tag(&self) -> String {
         let (rank, size_bytes) = (self.place.rank(), self.size_bytes);
+        // The name of a rank in addresses of the page.
+        let rank = if self.profile == 0 { rank.to_string() } else { format!("{rank}.{}", self.profile) };
         format!(
             "<script type=\"application/octet-stream\" data-segment=\"{rank}\" data-size=\"{size_bytes}\">"
         )
@@ -254,7 +264,17 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
     });
     let asked = AskedAnswers { has_job: own.is_some(), has_graph };
     let RunAnswers { findings, path, waits, graph } = RunAnswers::of(of, asked, work.cancel)?;
-    Ok(Bundle { profile: info, names: manifest.names.clone(), notes, findings, path, waits, graph, ranks })
+    Ok(Bundle {
+        profile: info,
+        names: manifest.names.clone(),
+        notes,
+        findings,
+        path,
+        waits,
+        graph,
+        comparisons: Vec::new(),
+        ranks,
+    })
 }
 
 /// The data of a rank beside its segment. `later` are warnings that arose after it was written.
@@ -318,7 +338,7 @@ fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 /// Additions of an export's form to the page.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct PageHead<'a> {
     /// Added to the page's Content-Security-Policy.
     policy: &'a str,
@@ -337,9 +357,21 @@ fn write_before(
     let (bundle, manifest) = (bundle(embedded, work)?, &embedded.of.profile.manifest);
     page.write_head(manifest.shown_name(), head.policy, out)?;
     let view = head.view.map_or_else(String::new, |view| format!(" data-view=\"{}\"", escaped(view)));
-    let attributes = format!(" data-slug=\"{}\"{view}", escaped(manifest.slug()));
-    write_packed("nprof-bundle", &attributes, &packed(&message(&bundle)?)?, out)?;
+    write_bundle(0, &bundle, manifest.slug(), &view, out)?;
     Ok(page.write_worker(out)?)
+}
+
+/// Writes the bundle of the profile at a position of the page. `attributes` begins with a space.
+fn write_bundle(
+    profile: u8,
+    bundle: &Bundle,
+    slug: &str,
+    attributes: &str,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    let id = if profile == 0 { "nprof-bundle".to_owned() } else { format!("nprof-bundle-{profile}") };
+    let attributes = format!(" data-slug=\"{}\"{attributes}", escaped(slug));
+    Ok(write_packed(&id, &attributes, &packed(&message(bundle)?)?, out)?)
 }
 
 /// Writes an element that holds bytes as base64. `attributes` begins with a space.
