@@ -235,3 +235,21 @@ test("one file has both profiles, and opens with their comparison", SERVED, asyn
   assert.deepEqual(requests.filter((address) => !isInside(address)), []);
   assert.deepEqual(problems, []);
 });
+
+test("the place Compare names findings that came and went", SERVED, async (t) => {
+  const job = (fault, name) => ["demo", "--ranks", "1", "--events", "50000", "--fault", fault, "--db-bucket", name];
+  const { url, store } = await serve(t, ...job("none", "sound"));
+  await promisify(execFile)(process.env.NPROF_BIN, [...job("spill", "spilling"), "--ingest-only", "--store", store]);
+  const { findings } = await ask(url, "profiles/spilling/findings");
+  const spill = findings.find(({ rule }) => rule === "spill");
+  assert.equal(spill.state, "found");
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  const changed = page.getByRole("list", { name: "Findings that changed" }).getByRole("listitem").filter({ hasText: spill.text });
+  await page.goto(`${url}/compare/sound/spilling`);
+  await changed.filter({ hasText: /^new/ }).waitFor();
+  await page.keyboard.press("x");
+  await changed.filter({ hasText: /^gone/ }).waitFor();
+  await page.goto(`${url}/compare/sound/sound`);
+  await page.getByText("Both runs have the same findings.").waitFor();
+  assert.deepEqual(problems, []);
+});

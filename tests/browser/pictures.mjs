@@ -96,3 +96,12 @@ test("waits of a rank whose loads come late", async (t) => {
     await page.getByRole("article", { name: "Waits" }).getByRole("heading").waitFor();
   });
 });
+
+test("the summary of a rank that spills and waits", async (t) => {
+  const faults = ["--fault", "spill", "--fault", "pause=0"];
+  const { url } = await serve(t, "demo", "--events", "100000", "--ranks", "1", ...faults, "--db-bucket", "demo");
+  await take(t, "summary", `${url}/profile/demo/summary?v=2&rank=0`, async (page) => {
+    await page.locator(".advice button.finding").first().waitFor();
+    await page.locator(".step-bar").first().waitFor();
+  });
+});

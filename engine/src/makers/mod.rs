@@ -27,7 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::metrics::{AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, trace};
-use crate::model::{MarkKind, PowerCounter, RankCalls, RankWork, TrackId, WorkMark};
+use crate::model::{MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -202,6 +202,20 @@ pub fn collectives<B: Bytes>(
 /// or awaited it. Empty if the trace has no such work.
 pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
     makers!(function_of_maker, work, segment: B)(segment, cancel)
+}
+
+/// The work of a rank as far as it tells steps: without kernels on streams and without marks of
+/// steps, none has to be read.
+pub fn work_of_steps<B: Bytes>(
+    segment: &Segment<B>,
+    marks: &[WorkMark],
+    cancel: Cancel<'_>,
+) -> Result<RankWork> {
+    let has_kernels = || call_columns::slice_tracks(segment, |role| role == Role::Kernels).next().is_some();
+    match marks.iter().any(|mark| mark.kind == MarkKind::Step) || has_kernels() {
+        true => work(segment, cancel),
+        false => Ok(RankWork::default()),
+    }
 }
 
 /// The work of a rank without a device: the operators of its threads, and its calls in operations,

@@ -4,6 +4,7 @@ pub mod act;
 pub mod band;
 pub mod comparison_table;
 pub mod edit_choice;
+pub mod finding_changes;
 pub mod finding_place;
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -4,7 +4,7 @@ use nprof_engine::analysis::Analysed;
 use nprof_engine::base::{ClockFit, Interval};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::region::RankRegions;
-use nprof_engine::makers::{marks, work};
+use nprof_engine::makers::{marks, work_of_steps};
 use nprof_engine::native::AllCores;
 use nprof_engine::wire::notes::NotedRegion;
 
@@ -50,7 +50,8 @@ fn regions_on(
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let of_rank = |file: &RankFile| {
         let regions = of_segment(profile, file, |segment| {
-            let found = RankRegions::of(&work(segment, cancel)?, &marks(segment, cancel)?, cancel)?;
+            let marks = marks(segment, cancel)?;
+            let found = RankRegions::of(&work_of_steps(segment, &marks, cancel)?, &marks, cancel)?;
             Ok(found.on(clock(file)))
         })?;
         Ok(RegionsOfRank { rank: file.rank, regions })

@@ -3,6 +3,7 @@
 use super::coverage::{Coverage, RankCoverage};
 use super::evidence::percent;
 use super::place::Place;
+use super::rule_name::RuleName;
 use super::verdict::{Finding, Judgement};
 use crate::base::time::short_duration;
 use crate::insight::Bracket;
@@ -14,6 +15,12 @@ pub const NO_WORK: &str = "the profile has no work: no kernels, transfers or ins
 /// The answer about a run. The findings are in the order of their savings, the largest first.
 #[must_use]
 pub fn answer(found: &[&Finding], length_ps: i64) -> String {
+    // Errors make the results doubtful, whatever the run costs.
+    if found.iter().any(|one| one.rule == RuleName::Errors) {
+        let others: Vec<&Finding> =
+            found.iter().copied().filter(|one| one.rule != RuleName::Errors).collect();
+        return format!("{}; the hardware reported errors", answer(&others, length_ps));
+    }
     let saving = |one: &Finding| one.saved_ps().unwrap_or(0);
     let costly = found.iter().filter(|one| saving(one) > 0).count();
     let Some(first) = found.first().filter(|_| costly > 0) else {

@@ -14,6 +14,7 @@ pub fn regions<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<RegionL
         return Ok(RegionList { no_steps: Some(reason), ..RegionList::default() });
     }
     let cancel = work.cancel;
-    let found = RankRegions::of(&makers::work(segment, cancel)?, &makers::marks(segment, cancel)?, cancel)?;
+    let marks = makers::marks(segment, cancel)?;
+    let found = RankRegions::of(&makers::work_of_steps(segment, &marks, cancel)?, &marks, cancel)?;
     Ok(RegionList::from(&found))
 }

@@ -9,6 +9,7 @@ use nprof_engine::insight::difference::sentence::signed_time;
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRun, ComparedRuns, VerdictWord};
 use nprof_engine::wire::questions::ComparisonQuestion;
 
+use super::compared_findings::ComparedFindings;
 use super::open_profile::Opened;
 use super::panels::table_of;
 use crate::ui::controls::{Failure, Loading};
@@ -176,6 +177,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
             {doubts}
             <p class="muted">{found.times_are.clone()}</p>
             <ol class="compare-runs" aria-label="Time of both runs">{runs}</ol>
+            <ComparedFindings opened />
         </header>
         <section class="compare-rows">
             <VirtualTable source tools label="Differences by name" on_open=Signal::stored(Some(open)) />

@@ -9,6 +9,8 @@ mod bar;
 #[cfg(feature = "browser")]
 mod compare;
 #[cfg(feature = "browser")]
+mod compared_findings;
+#[cfg(feature = "browser")]
 mod culprit;
 #[cfg(feature = "browser")]
 mod finding_list;

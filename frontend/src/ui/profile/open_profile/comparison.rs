@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use nprof_engine::wire::comparison::ComparedRuns;
-use nprof_engine::wire::questions::ComparisonQuestion;
+use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::questions::{ComparisonQuestion, FindingsQuestion};
 use web_sys::AbortSignal;
 
 use super::Opened;
@@ -31,6 +32,11 @@ impl Opened {
         let is_there = swapped.is_some();
         swapped.into_iter().for_each(|view| self.session.address.open(PagePlace::Profile(view)));
         is_there
+    }
+
+    /// The findings about the run of the profile with this name.
+    pub async fn findings_of(self, name: String, cancel: AbortSignal) -> Result<Findings, FetchError> {
+        self.of.source.ask_until(FindingsQuestion::about(&name), Some(&cancel)).await
     }
 
     /// The difference of two runs.

@@ -1,0 +1,82 @@
+//! Findings that came or went between the first two profiles of the page.
+
+use leptos::prelude::*;
+use nprof_engine::base::time::short_duration;
+
+use super::open_profile::Opened;
+use crate::ui::shell::QuestionAnswers;
+use crate::view::finding_changes::{ChangeKind, FindingChange, finding_changes};
+
+/// Larger runs are asked for their findings only if the user wants it: each needs a dependency
+/// graph.
+const MOST_EVENTS_UNASKED: u64 = 4_000_000;
+
+/// The changes of findings from the first to the second profile. Nothing while they are not known.
+#[component]
+pub fn ComparedFindings(
+    /// The opened profiles.
+    opened: Opened,
+) -> impl IntoView {
+    let is_wanted = RwSignal::new(false);
+    let is_large = Memo::new(move |_| {
+        let of = |at: usize| {
+            opened.session.profiles.with(|profiles| {
+                let all = profiles.as_ref()?.as_ref().ok()?;
+                Some(all.get(at)?.entry.events)
+            })
+        };
+        of(0).zip(of(1)).is_none_or(|(a, b)| a.saturating_add(b) > MOST_EVENTS_UNASKED)
+    });
+    let asked = move |at: u8| {
+        let name = Memo::new(move |_| {
+            let is_asked = is_wanted.get() || !is_large.get();
+            opened.names().at(at).filter(|_| is_asked).map(str::to_owned)
+        });
+        QuestionAnswers::new(name, move |name: String, cancel| opened.findings_of(name, cancel))
+    };
+    let (a, b) = (asked(0), asked(1));
+    let changes = Memo::new(move |_| {
+        let (a, b) = (a.answer()?.ok()?, b.answer()?.ok()?);
+        Some(finding_changes(&a, &b))
+    });
+    move || match changes.get() {
+        Some(changes) if changes.is_empty() => {
+            view! { <p class="muted">"Both runs have the same findings."</p> }.into_any()
+        }
+        Some(changes) => {
+            let rows = changes.into_iter().map(|change| view! { <Change change /> }).collect_view();
+            view! { <ul class="compare-findings" aria-label="Findings that changed">{rows}</ul> }.into_any()
+        }
+        None if is_large.get() && !is_wanted.get() => {
+            let ask = move |_| is_wanted.set(true);
+            view! {
+                <p><button type="button" class="button-link" on:click=ask>"Compare the findings, too"</button></p>
+            }
+            .into_any()
+        }
+        None => ().into_any(),
+    }
+}
+
+#[component]
+fn Change(change: FindingChange) -> impl IntoView {
+    let FindingChange { rule, kind, a_ps, b_ps, text } = change;
+    let time = |ps: i64| short_duration(ps as f64);
+    let (word, cost) = match kind {
+        ChangeKind::Came if b_ps > 0 => ("new", time(b_ps)),
+        ChangeKind::Came => ("new", String::new()),
+        ChangeKind::Went if a_ps > 0 => ("gone", time(a_ps)),
+        ChangeKind::Went => ("gone", String::new()),
+        ChangeKind::Changed => ("changed", format!("{} → {}", time(a_ps), time(b_ps))),
+    };
+    let direction = if b_ps > a_ps || kind == ChangeKind::Came { "worse" } else { "better" };
+    let title = text.clone();
+    view! {
+        <li data-direction=direction title=title>
+            <b>{word}</b>
+            <span>{rule}</span>
+            <span class="number">{cost}</span>
+            <span class="muted compare-finding-text">{text}</span>
+        </li>
+    }
+}
