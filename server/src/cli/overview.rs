@@ -174,7 +174,8 @@ impl RunOverview<'_> {
         let length_ps = self.path.length_ps();
         let mut found: Vec<&Finding> = self.verdicts.iter().flat_map(|one| one.verdict.found()).collect();
         found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));
-        let mut lines = vec!["FINDINGS".to_owned(), format!("  {}", answer(&found, length_ps))];
+        let mut lines = vec!["FINDINGS".to_owned()];
+        lines.extend(wrapped(&answer(&found, length_ps), "  ", "  "));
         for one in found.iter().take(MOST_FINDINGS) {
             lines.extend(self.finding(one));
         }

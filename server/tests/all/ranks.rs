@@ -350,7 +350,9 @@ fn a_condition_that_holds_ends_with_three() {
     let (code, out, error) = nprof(dir.path(), &["ranks", "job", "--fail-on", "wait > 0.1%"]);
     assert_eq!(code, Some(3), "{error}");
     assert!(out.contains("ROOT BLAME") && error.starts_with("nprof: wait of rank "), "{error}");
-    assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "weight > 1%"]).0, Some(2));
+    // A quantity that nothing has cannot be told, and a condition that is none is refused.
+    assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "weight > 1%"]).0, Some(4));
+    assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "wait is long"]).0, Some(2));
 }
 
 #[test]
