@@ -32,6 +32,36 @@ pub fn time_ps(text: &str) -> Result<i64, String> {
     Ok((number * ps as f64).round() as i64)
 }
 
+/// Reads floating-point operations a second, such as `989TF` or `989 TFLOP/s`.
+///
+/// # Errors
+/// The error says how such rates are written.
+pub fn flops_per_s(text: &str) -> Result<u64, String> {
+    rate(text, &["FLOP/s", "FLOPS", "F"], "operations a second", "989TF")
+}
+
+/// Reads bytes a second, such as `3.35TB/s`.
+///
+/// # Errors
+/// The error says how such rates are written.
+pub fn bytes_per_s(text: &str) -> Result<u64, String> {
+    rate(text, &["B/s", "B"], "bytes a second", "3.35TB/s")
+}
+
+/// A number, a decimal prefix, and one of the symbols.
+fn rate(text: &str, symbols: &[&str], what: &str, example: &str) -> Result<u64, String> {
+    const PREFIXES: [(&str, f64); 6] =
+        [("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)];
+    let read = || {
+        let (number, unit) = with_unit(text)?;
+        let prefix = symbols.iter().find_map(|symbol| unit.strip_suffix(symbol))?;
+        let (_, scale) = PREFIXES.into_iter().find(|(known, _)| *known == prefix)?;
+        Some(number * scale).filter(|rate| *rate >= 1.0 && *rate < 1e19)
+    };
+    let wrong = || format!("\"{text}\" is no rate of {what}; write one such as {example}");
+    read().map(|rate| rate as u64).ok_or_else(wrong)
+}
+
 /// An exact time with the largest unit that is not larger than it.
 #[must_use]
 pub fn time_text(ps: i128) -> String {
@@ -92,6 +122,17 @@ mod tests {
         }
         for wrong in ["", "MB", "-1MB", "10 apples"] {
             assert!(size_bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rates_have_decimal_prefixes() {
+        assert_eq!(flops_per_s("989TF"), Ok(989_000_000_000_000));
+        assert_eq!(flops_per_s("1.5 PFLOP/s"), Ok(1_500_000_000_000_000));
+        assert_eq!(bytes_per_s("3.35TB/s"), Ok(3_350_000_000_000));
+        assert_eq!(bytes_per_s("900 GB"), Ok(900_000_000_000));
+        for wrong in ["", "989", "989T", "3 TB/h", "-1TF", "0TF", "1e30TF"] {
+            assert!(flops_per_s(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -167,12 +167,25 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
             ],
         },
         SummaryCard {
+            title: "Roofline",
+            rows: &[
+                Metric("floating_point", "mfu"),
+                Metric("floating_point", "flops_rate"),
+                Metric("floating_point", "flops_time_share"),
+                Column { table: "roofline", column: "of_reachable", most: MOST },
+            ],
+        },
+        SummaryCard {
             title: "Kernels",
             rows: &[Column { table: "kernels_by_name", column: "sum", most: MOST }],
         },
         SummaryCard {
             title: "PyTorch operators, time on devices",
             rows: &[Column { table: "operators", column: "own_device_time", most: MOST }],
+        },
+        SummaryCard {
+            title: "Modules, time on devices",
+            rows: &[Column { table: "modules", column: "own_device_time", most: MOST }],
         },
         NAMES,
         BUSY,

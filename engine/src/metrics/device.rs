@@ -1,6 +1,8 @@
 //! Metrics of a device with engines and a memory of its own, as values: rules look at them, and
 //! know no names of a maker.
 
+use super::PeakRates;
+
 /// Metrics of one rank. Times are in picoseconds. A number that the trace does not give is `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DeviceMetrics {
@@ -19,7 +21,7 @@ pub struct DeviceMetrics {
     /// Transfers.
     pub transfers: Option<TransferMetrics>,
     /// Peaks of the device.
-    pub peaks: Option<DevicePeaks>,
+    pub peaks: Option<PeakRates>,
     /// Part of the peak that limits take on average, from 0 to 1.
     pub lost_peak: f64,
 }
@@ -67,13 +69,4 @@ pub struct TransferMetrics {
     pub weights_size: f64,
     /// Passes through the program, each of which can load the weights once.
     pub passes: f64,
-}
-
-/// The most that a device can do in a second.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DevicePeaks {
-    /// Floating-point operations of the engine for matrix products.
-    pub flops: f64,
-    /// Bytes that its memory moves.
-    pub bytes: f64,
 }

@@ -4,11 +4,13 @@
 mod definition;
 mod device;
 mod measures;
+pub mod roofline;
 pub mod trace;
 
 pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
-pub use device::{DeviceMetrics, DevicePeaks, EngineTime, TensorFlops, TransferMetrics};
+pub use device::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
 pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures};
+pub use roofline::{Bound, PeakRates, Precision, RooflinePoint};
 
 use crate::base::Interval;
 use crate::model::{OwnedValue, Unit};
@@ -74,6 +76,17 @@ pub struct MetricScope {
     pub window: Option<Interval>,
     /// Limits of counts.
     pub limits: KernelLimits,
+    /// Peaks of the devices, if the user states them.
+    pub peaks: GivenPeaks,
+}
+
+/// Peak rates of a device that a user states, for devices that are not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GivenPeaks {
+    /// Floating-point operations a second, for numbers of any precision.
+    pub flops: Option<u64>,
+    /// Bytes a second of the memory.
+    pub bytes: Option<u64>,
 }
 
 impl MetricScope {

@@ -67,11 +67,13 @@ pub enum Unit {
     Seconds,
     /// Watts.
     Watts,
+    /// Floating-point operations a second.
+    FlopsPerSecond,
 }
 
 impl Unit {
     /// All units; the position is the code in the format (`docs/format.md`, Units).
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::None,
         Self::Nanoseconds,
         Self::Picoseconds,
@@ -85,6 +87,7 @@ impl Unit {
         Self::Cycles,
         Self::Seconds,
         Self::Watts,
+        Self::FlopsPerSecond,
     ];
 
     /// Symbol of the unit, for people and messages; empty for a plain number.
@@ -104,6 +107,7 @@ impl Unit {
             Self::Cycles => "cycles",
             Self::Seconds => "s",
             Self::Watts => "W",
+            Self::FlopsPerSecond => "FLOP/s",
         }
     }
 }

@@ -4,9 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use nprof_engine::base::Interval;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::finding::findings;
-use nprof_engine::metrics::{KernelLimits, MetricScope};
+use nprof_engine::metrics::{GivenPeaks, KernelLimits, MetricScope};
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +29,7 @@ use crate::print::condition_report::{CheckedCondition, ConditionReport};
 use crate::print::{metric, metric_table};
 use crate::store::{Profile, RankFile};
 use crate::terminal::visible;
-use crate::units::time_ps;
+use crate::units::{bytes_per_s, flops_per_s, time_ps};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,17 +94,27 @@ struct LimitArgs {
     /// A queue with so many launches is full [default: 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     full_queue: Option<u32>,
+    /// Floating-point operations a second that the device can do, such as `989TF` [default: of its
+    /// data sheet]
+    #[arg(long, value_name = "RATE", value_parser = flops_per_s)]
+    peak: Option<u64>,
+    /// Bytes a second that the memory of the device can move, such as `3.35TB/s` [default: of its
+    /// data sheet]
+    #[arg(long, value_name = "RATE", value_parser = bytes_per_s)]
+    bandwidth: Option<u64>,
 }
 
 impl LimitArgs {
-    fn limits(&self) -> KernelLimits {
+    /// What metrics are computed by, in a window or for all of a rank.
+    fn scope(&self, window: Option<Interval>) -> MetricScope {
         let usual = KernelLimits::default();
-        KernelLimits {
+        let limits = KernelLimits {
             kernel_gap_ps: self.kernel_gap.unwrap_or(usual.kernel_gap_ps),
             long_launch_ps: self.long_launch.unwrap_or(usual.long_launch_ps),
             late_kernel_ps: self.late_kernel.unwrap_or(usual.late_kernel_ps),
             full_queue: self.full_queue.unwrap_or(usual.full_queue),
-        }
+        };
+        MetricScope { window, limits, peaks: GivenPeaks { flops: self.peak, bytes: self.bandwidth } }
     }
 }
 
@@ -160,7 +171,7 @@ impl SummaryArgs {
     ) -> anyhow::Result<Vec<(&'a RankFile, Summary)>> {
         let work = Work { cancel, ..Work::IN_PLACE };
         let of = RanksOf::some(profile, ranks);
-        if self.region.is_none() && self.limits.limits() == KernelLimits::default() {
+        if self.region.is_none() && self.limits.scope(None) == MetricScope::default() {
             return Ok(summaries(of, work)?);
         }
         let mut found = Vec::new();
@@ -182,8 +193,7 @@ impl SummaryArgs {
         file: &RankFile,
         cancel: Cancel<'_>,
     ) -> anyhow::Result<Option<MetricScope>> {
-        let limits = self.limits.limits();
-        let Some(name) = &self.region else { return Ok(Some(MetricScope { window: None, limits })) };
+        let Some(name) = &self.region else { return Ok(Some(self.limits.scope(None))) };
         let spans = spans_on_rank(profile, file, name, cancel)?;
         anyhow::ensure!(
             spans.len() <= 1,
@@ -192,7 +202,7 @@ impl SummaryArgs {
             spans.len(),
             self.profile
         );
-        Ok(spans.first().map(|span| MetricScope { window: Some(*span), limits }))
+        Ok(spans.first().map(|span| self.limits.scope(Some(*span))))
     }
 
     /// The exact values of all metrics. Times are in seconds.

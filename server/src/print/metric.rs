@@ -120,7 +120,7 @@ pub fn shown(value: &FieldContent, unit: &str) -> String {
         Unit::Hexadecimal if is_whole(number) => format!("{:#x}", number as u64),
         Unit::Count | Unit::None | Unit::Hexadecimal => plain(number),
         Unit::Bytes | Unit::Cycles => format!("{} {unit}", plain(number)),
-        Unit::BytesPerSecond | Unit::Hertz | Unit::Flops => with_prefix(number, unit),
+        Unit::BytesPerSecond | Unit::Hertz | Unit::Flops | Unit::FlopsPerSecond => with_prefix(number, unit),
         Unit::Watts => format!("{} W", three_digits(number)),
     }
 }

@@ -12,46 +12,62 @@ use super::text::{LINE_WIDTH, wrapped};
 
 /// Rows of a table for people. JSON has all.
 const MOST_ROWS: usize = 20;
+/// Columns of a line that names of rows have at least. Values that leave less are in JSON only.
+const NAME_WIDTH: usize = 30;
 
 /// The tables of a rank, each under its heading: numbers in columns, and the names of the rows
-/// behind them, cut where they differ.
+/// behind them, cut where they differ. Columns without a value are left out.
 #[must_use]
 pub fn tables(summary: &Summary) -> Vec<String> {
     summary.tables.iter().flat_map(table).collect()
 }
 
 fn table(table: &MetricTableEntry) -> Vec<String> {
-    let heading = |name: &str| name.replace('_', " ");
     let rows = &table.rows[..table.rows.len().min(MOST_ROWS)];
-    let mut cells: Vec<Vec<String>> =
-        vec![table.columns.iter().map(|column| heading(&column.name)).collect()];
-    let values = |row: &MetricRowEntry| {
-        let cells = row.values.iter().zip(&table.columns);
-        cells
-            .map(|(value, column)| {
-                value.as_ref().map_or_else(|| "-".to_owned(), |value| shown(value, &column.unit))
-            })
-            .collect()
+    let cell = |row: &MetricRowEntry, at: usize| {
+        let unit = &table.columns[at].unit;
+        row.values[at].as_ref().map_or_else(|| "-".to_owned(), |value| shown(value, unit))
     };
-    cells.extend(rows.iter().map(values));
-    let width = |at: usize| cells.iter().map(|row| row[at].width()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
+    // A column is its heading and its cells.
+    let column = |at: usize| {
+        let heading = table.columns[at].name.replace('_', " ");
+        [heading].into_iter().chain(rows.iter().map(|row| cell(row, at))).collect::<Vec<String>>()
+    };
+    let has_value = |at: &usize| table.rows.iter().any(|row| row.values[*at].is_some());
+    let columns: Vec<usize> = (0..table.columns.len()).filter(has_value).collect();
+    let mut cells: Vec<Vec<String>> = columns.iter().map(|at| column(*at)).collect();
+    let mut widths: Vec<usize> =
+        cells.iter().map(|column| column.iter().map(|cell| cell.width()).max().unwrap_or(0)).collect();
+    let ends = widths.iter().scan(0, |end, width| {
+        *end += width + 2;
+        Some(*end)
+    });
+    let fitting = ends.take_while(|end| end + 2 + NAME_WIDTH <= LINE_WIDTH).count();
+    cells.truncate(fitting);
+    widths.truncate(fitting);
     let left = LINE_WIDTH.saturating_sub(widths.iter().map(|width| width + 2).sum::<usize>() + 2);
     let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     let names = [table.row.clone()].into_iter().chain(fitted(&names, left));
-    let is_text =
-        |at: usize| matches!(rows.first().map(|row| &row.values[at]), Some(Some(FieldContent::Text(_))));
-    let line = |(row, name): (&Vec<String>, String)| {
-        let cell = |(at, text): (usize, &String)| {
+    let is_text = |at: usize| {
+        matches!(rows.first().map(|row| &row.values[columns[at]]), Some(Some(FieldContent::Text(_))))
+    };
+    let line = |(row, name): (usize, String)| {
+        let cell = |(at, column): (usize, &Vec<String>)| {
+            let text = &column[row];
             let gap = " ".repeat(widths[at] - text.width());
             if is_text(at) { format!("  {text}{gap}") } else { format!("  {gap}{text}") }
         };
-        row.iter().enumerate().map(cell).chain([format!("  {name}")]).collect::<String>()
+        cells.iter().enumerate().map(cell).chain([format!("  {name}")]).collect::<String>()
     };
     let mut lines = vec![String::new(), cut(&table.title, LINE_WIDTH)];
-    lines.extend(cells.iter().zip(names).map(line));
-    let more = table.rows.len() - rows.len();
-    lines.extend((more > 0).then(|| format!("  {more} more; JSON has all")));
+    lines.extend(names.enumerate().map(line));
+    let parts = [(table.rows.len() - rows.len(), "more row"), (columns.len() - fitting, "more column")];
+    let more: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}{}", if count == 1 { "" } else { "s" }))
+        .collect();
+    lines.extend((!more.is_empty()).then(|| format!("  {}; JSON has all", more.join(", "))));
     lines
 }
 
@@ -138,6 +154,16 @@ Kernels by name
   compute             250 ms  gemm
   communication            -  nccl";
         assert_eq!(tables(&summary()).join("\n"), expected);
+        let mut wide = summary();
+        let of = &mut wide.tables[0];
+        for at in 0..12 {
+            of.columns.push(of.columns[1].clone());
+            // The third one has no value, so it is none of those that do not fit.
+            of.rows.iter_mut().for_each(|row| row.values.push((at != 2).then_some(FieldContent::Float(0.5))));
+        }
+        let text = tables(&wide);
+        assert_eq!(text.last().unwrap(), "  9 more columns; JSON has all", "{text:?}");
+        assert!(text.iter().all(|line| line.width() <= LINE_WIDTH), "{text:?}");
         assert_eq!(
             absent(&summary()),
             ["", "Not there", "  Launches, Queue length: no kernels were recorded"]

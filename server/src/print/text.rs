@@ -48,7 +48,9 @@ pub(super) fn cell(unit: Unit, value: Option<&OwnedValue>) -> String {
             HumanCount(number as u64).to_string()
         }
         Unit::None | Unit::Count | Unit::Bytes | Unit::Cycles | Unit::Flops => number.to_string(),
-        Unit::Hertz | Unit::Watts => format!("{} {}", three_digits(number), unit.symbol()),
+        Unit::Hertz | Unit::Watts | Unit::FlopsPerSecond => {
+            format!("{} {}", three_digits(number), unit.symbol())
+        }
     }
 }
 

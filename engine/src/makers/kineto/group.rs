@@ -162,7 +162,7 @@ impl ProcessGroup {
 }
 
 /// The texts after each of these keys of compact JSON.
-fn texts<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
+pub(super) fn texts<'t>(text: &'t str, key: &str) -> Vec<&'t str> {
     text.split(key).skip(1).filter_map(|rest| rest.split('"').nth(1)).collect()
 }
 

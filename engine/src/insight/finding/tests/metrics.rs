@@ -3,7 +3,7 @@
 use super::super::{Facts, Judgement, MetricsNeed, RuleName, findings};
 use super::machines::{busy, machine};
 use crate::exec::Work;
-use crate::metrics::{DeviceMetrics, DevicePeaks, EngineTime, RankMeasures, TensorFlops, TransferMetrics};
+use crate::metrics::{DeviceMetrics, EngineTime, PeakRates, RankMeasures, TensorFlops, TransferMetrics};
 
 const US: i64 = 1_000_000;
 
@@ -18,7 +18,7 @@ fn sound() -> DeviceMetrics {
         flops: Some(TensorFlops { hardware: 100e9, transposes: 5e9, model: Some(90e9) }),
         transfers: Some(transfers()),
         // The operations need 2 ms, the bytes 1.2 ms.
-        peaks: Some(DevicePeaks { flops: 50e12, bytes: 100e9 }),
+        peaks: Some(PeakRates { flops: 50e12, bytes: 100e9 }),
         lost_peak: 0.0,
     }
 }
@@ -76,7 +76,7 @@ fn each_rule_finds_its_number() {
     assert_eq!(found(moved(small)), [(RuleName::SmallDmas, 3_000)]);
     let reloaded = TransferMetrics { weight_bytes: 40e6, ..transfers() };
     assert_eq!(found(moved(reloaded)), [(RuleName::WeightsReloaded, 1_000)]);
-    let peaks = |flops, bytes| DeviceMetrics { peaks: Some(DevicePeaks { flops, bytes }), ..sound() };
+    let peaks = |flops, bytes| DeviceMetrics { peaks: Some(PeakRates { flops, bytes }), ..sound() };
     assert_eq!(found(peaks(50e12, 15e9)), [(RuleName::MemoryBound, 6_000)]);
     assert_eq!(found(peaks(12.5e12, 100e9)), [(RuleName::ComputeBound, 6_800)]);
     let spilled = TransferMetrics { spilled_bytes: 30e6, reloaded_bytes: 30e6, ..transfers() };

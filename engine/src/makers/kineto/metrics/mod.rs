@@ -3,6 +3,7 @@
 
 mod busy_time;
 mod copy_bandwidth;
+mod device_peak;
 #[cfg(test)]
 mod fixture;
 mod idle_time;
@@ -10,25 +11,29 @@ mod kernel_fill;
 mod kernel_slice;
 mod kernel_times;
 mod launch_times;
-mod operator_times;
+mod operators;
 mod queue_length;
 
 pub(in crate::makers) use kernel_fill::kernel_fill;
-pub(in crate::makers) use operator_times::of_launches as operators_of_launches;
+pub(in crate::makers) use operators::of_launches as operators_of_launches;
 
 use crate::base::Result;
 use crate::base::time::PS_PER_S;
 use crate::exec::Work;
-use crate::metrics::{MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
+use crate::metrics::{AbsentMetrics, MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
 use crate::model::{OwnedValue, Role};
 use crate::segment::{Bytes, Segment};
 
 /// All families, in display order.
-pub const FAMILIES: [&MetricFamily; 8] = [
+pub const FAMILIES: [&MetricFamily; 12] = [
     &busy_time::TEMPORAL,
     &busy_time::BREAKDOWN,
+    operators::GROUPS[0],
     &launch_times::FAMILY,
-    &operator_times::FAMILY,
+    operators::TABLES[0],
+    operators::TABLES[1],
+    operators::TABLES[2],
+    operators::TABLES[3],
     &kernel_times::FAMILY,
     &idle_time::FAMILY,
     &queue_length::FAMILY,
@@ -51,21 +56,28 @@ pub(in crate::makers) fn read<B: Bytes>(
         return Ok(metrics);
     }
     let mut groups = busy_time::groups(&streams);
+    let peak = device_peak::DevicePeak::read(segment, scope.peaks, work.cancel)?;
+    let of_operators = operators::read(segment, &streams, &peak, work)?;
+    metrics.absent.extend(of_operators.absent.map(AbsentMetrics::from));
+    match of_operators.group {
+        Some(group) => groups.push(group),
+        None => metrics.absent.push(operators::GROUPS[0].into()),
+    }
     match launch_times::group(&streams, scope.limits) {
         Some(group) => groups.push(group),
         None => metrics.absent.push((&launch_times::FAMILY).into()),
     }
-    let tables = [
-        (&operator_times::FAMILY, operator_times::rows(segment, &streams, work)?),
+    let others = [
         (&kernel_times::FAMILY, kernel_times::rows(segment, &streams)?),
         (&idle_time::FAMILY, idle_time::rows(&streams, scope.limits)),
         (&queue_length::FAMILY, queue_length::rows(&streams, scope.limits)),
         (&copy_bandwidth::FAMILY, copy_bandwidth::rows(segment, &streams)?),
     ];
-    for (family, rows) in tables {
-        match rows.is_empty() {
-            true => metrics.absent.push(family.into()),
-            false => metrics.tables.push(MetricTable { family, rows }),
+    let others = others.map(|(family, rows)| MetricTable { family, rows });
+    for table in of_operators.tables.into_iter().chain(others) {
+        match table.rows.is_empty() {
+            true => metrics.absent.push(table.family.into()),
+            false => metrics.tables.push(table),
         }
     }
     groups.retain(|group| !group.metrics.is_empty());

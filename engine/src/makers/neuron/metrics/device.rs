@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::metrics::{DeviceMetrics, DevicePeaks, EngineTime, TensorFlops, TransferMetrics};
+use crate::metrics::{DeviceMetrics, EngineTime, PeakRates, TensorFlops, TransferMetrics};
 
 /// Engines beside Tensor, by the prefixes of their metrics.
 const OTHERS: [(&str, &str); 3] = [("vector", "Vector"), ("scalar", "Scalar"), ("gpsimd", "GpSimd")];
@@ -41,7 +41,7 @@ pub(in crate::makers) fn device_metrics(rank: u32, values: &FxHashMap<String, f6
             Some(done / share / total_s)
         };
         let bytes = value("hbm_read_bytes")? + value("hbm_write_bytes")?;
-        Some(DevicePeaks {
+        Some(PeakRates {
             flops: peak(value("hardware_flops")?, "hfu_estimated_percent")?,
             bytes: peak(bytes, "mbu_estimated_percent")?,
         })

@@ -24,7 +24,9 @@ use crate::base::{Result, clamped};
 use crate::exec::{Cancel, Work};
 use crate::makers::columns::NamedColumns;
 use crate::makers::neuron::group::NeuronGroup;
-use crate::metrics::{AbsentMetrics, Metric, MetricGroup, MetricScope, RankMetrics};
+use crate::metrics::{
+    AbsentMetrics, Metric, MetricGroup, MetricScope, MetricTable, RankMetrics, RooflinePoint, roofline,
+};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
@@ -40,7 +42,30 @@ pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
 
 /// All metrics of a Neuron profile.
 pub(super) fn read<B: Bytes>(segment: &Segment<B>, _: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
-    Ok(RankMetrics::of(groups(segment, work.cancel)?))
+    let groups = groups(segment, work.cancel)?;
+    let point = roofline_point(&groups);
+    let family = &roofline::FAMILY;
+    let tables = point.map(|point| MetricTable { family, rows: vec![point.row()] }).into_iter().collect();
+    Ok(RankMetrics { groups, tables, absent: Vec::new() })
+}
+
+/// The whole run on the roofline of the device. `None` without matrix products.
+fn roofline_point(groups: &[MetricGroup]) -> Option<RooflinePoint> {
+    let all = groups.iter().flat_map(|group| &group.metrics);
+    let values = all.filter_map(|metric| Some((metric.name.clone(), metric.value.float()?))).collect();
+    let of = device_metrics(0, &values)?;
+    let (flops, moved) = (of.flops?, of.transfers?);
+    let (flops, bytes) = (flops.model.unwrap_or(flops.hardware), moved.read_bytes + moved.written_bytes);
+    let peak = of.peaks?;
+    Some(RooflinePoint {
+        name: "all".to_owned(),
+        count: 1,
+        time_ps: of.total_ps,
+        flops,
+        bytes,
+        least: Some(peak.least_time(flops, bytes)),
+        peak: Some(peak),
+    })
 }
 
 fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
