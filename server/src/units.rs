@@ -33,18 +33,12 @@ pub fn time_ps(text: &str) -> Result<i64, String> {
 }
 
 /// Reads floating-point operations a second, such as `989TF` or `989 TFLOP/s`.
-///
-/// # Errors
-/// The error says how such rates are written.
-pub fn flops_per_s(text: &str) -> Result<u64, String> {
+pub(crate) fn flops_per_s(text: &str) -> Result<u64, String> {
     rate(text, &["FLOP/s", "FLOPS", "F"], "operations a second", "989TF")
 }
 
 /// Reads bytes a second, such as `3.35TB/s`.
-///
-/// # Errors
-/// The error says how such rates are written.
-pub fn bytes_per_s(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes_per_s(text: &str) -> Result<u64, String> {
     rate(text, &["B/s", "B"], "bytes a second", "3.35TB/s")
 }
 

@@ -93,6 +93,8 @@ pub enum CardRow {
     },
     /// The first row of a table: a value for each column.
     FirstRow(&'static str),
+    /// A picture of the roofline.
+    Roofline,
 }
 
 use CardRow::{Column, FirstRow, Group, Metric, Part};
@@ -172,7 +174,7 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
                 Metric("floating_point", "mfu"),
                 Metric("floating_point", "flops_rate"),
                 Metric("floating_point", "flops_time_share"),
-                Column { table: "roofline", column: "of_reachable", most: MOST },
+                CardRow::Roofline,
             ],
         },
         SummaryCard {
@@ -236,6 +238,7 @@ pub(super) const NEURON: SummaryLayout = SummaryLayout {
                 Metric("data_movement", "dma_transfer_average_bytes"),
             ],
         },
+        SummaryCard { title: "Roofline", rows: &[CardRow::Roofline] },
         SummaryCard { title: "Throttling", rows: &[Group { group: "throttling_nc0", most: MOST }] },
         SummaryCard {
             title: "Collectives",

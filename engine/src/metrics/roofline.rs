@@ -7,7 +7,7 @@ use crate::model::{OwnedValue, Unit};
 
 /// Kinds of numbers, by which devices compute at different rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Precision {
+pub enum NumberWidth {
     /// 64 bits.
     Double,
     /// 32 bits, and TF32 where the device has it.
@@ -30,22 +30,22 @@ pub struct PeakRates {
 impl PeakRates {
     /// The least time for this work, in seconds, with what limits it.
     #[must_use]
-    pub fn least_time(&self, flops: f64, bytes: f64) -> (f64, Bound) {
+    pub fn least_time(&self, flops: f64, bytes: f64) -> (f64, RooflineBound) {
         let (computing, moving) = (flops / self.flops, bytes / self.bytes);
-        if moving > computing { (moving, Bound::Memory) } else { (computing, Bound::Compute) }
+        if moving > computing { (moving, RooflineBound::Memory) } else { (computing, RooflineBound::Compute) }
     }
 }
 
-/// What limits work on a device.
+/// A limit of work on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
-    /// The bytes that it moves.
+pub enum RooflineBound {
+    /// The bytes.
     Memory,
-    /// What it computes.
+    /// The operations.
     Compute,
 }
 
-impl Bound {
+impl RooflineBound {
     /// The word for people and exports.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -69,9 +69,9 @@ pub struct RooflinePoint {
     pub flops: f64,
     /// Bytes that they read and write at least.
     pub bytes: f64,
-    /// Least time for them, in seconds, with what limits most of it. `None` if the device's peaks are
-    /// not known.
-    pub least: Option<(f64, Bound)>,
+    /// Least time for them, in seconds, with the limit of most of it. `None` if the device's peaks
+    /// are not known.
+    pub least: Option<(f64, RooflineBound)>,
     /// Peak rate for its numbers, in operations a second.
     pub peak: Option<PeakRates>,
 }
@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn work_of_low_intensity_is_bound_by_memory() {
         let peak = PeakRates { flops: 100.0, bytes: 10.0 };
-        assert_eq!(peak.least_time(50.0, 50.0), (5.0, Bound::Memory));
-        assert_eq!(peak.least_time(500.0, 50.0), (5.0, Bound::Compute));
+        assert_eq!(peak.least_time(50.0, 50.0), (5.0, RooflineBound::Memory));
+        assert_eq!(peak.least_time(500.0, 50.0), (5.0, RooflineBound::Compute));
         let point = RooflinePoint {
             name: "mm".to_owned(),
             count: 2,

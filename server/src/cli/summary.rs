@@ -105,7 +105,7 @@ struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// What metrics are computed by, in a window or for all of a rank.
+    /// The scope of the metrics: a window or all of a rank, with the limits.
     fn scope(&self, window: Option<Interval>) -> MetricScope {
         let usual = KernelLimits::default();
         let limits = KernelLimits {

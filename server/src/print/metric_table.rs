@@ -162,7 +162,7 @@ Kernels by name
             of.rows.iter_mut().for_each(|row| row.values.push((at != 2).then_some(FieldContent::Float(0.5))));
         }
         let text = tables(&wide);
-        assert_eq!(text.last().unwrap(), "  9 more columns; JSON has all", "{text:?}");
+        assert_eq!(text.last().unwrap(), "  8 more columns; JSON has all", "{text:?}");
         assert!(text.iter().all(|line| line.width() <= LINE_WIDTH), "{text:?}");
         assert_eq!(
             absent(&summary()),

@@ -16,7 +16,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::{fail, stage, succeed};
-use crate::stage::{Stage, segment_path};
+use crate::stage::{Stage, segment_path, shared};
 
 const PATH: &str = "/api/profiles/small/ranks/0/summary";
 
@@ -231,9 +231,11 @@ fn metrics_have_units_and_json_their_exact_values() {
 
 /// Kernels of two streams with their launches, on times in microseconds.
 const KERNELS: &str = r#"{"schemaVersion":1,"distributedInfo":{"backend":"nccl","rank":0,"world_size":2},
+    "deviceProperties":[{"id":0,"name":"Tesla V100-SXM2-16GB"}],
     "traceEvents":[
     {"ph":"X","cat":"cpu_op","name":"aten::linear","pid":9,"tid":9,"ts":-2,"dur":97,"args":{}},
-    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":9,"tid":9,"ts":-1,"dur":25,"args":{}},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":9,"tid":9,"ts":-1,"dur":25,
+        "args":{"Input Dims":[[100,200],[200,50]],"Input type":["float","float"]}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":0,"dur":20,"args":{"correlation":1}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":30,"dur":60,"args":{"correlation":2}},
     {"ph":"X","cat":"cuda_runtime","name":"cudaMemcpyAsync","pid":9,"tid":9,"ts":300,"dur":5,"args":{"correlation":3}},
@@ -278,6 +280,22 @@ fn kernels_are_measured_by_rank_and_by_region() {
         (of["name"].as_str().unwrap(), us(of, "own_device_time"), us(of, "device_time"))
     };
     assert_eq!([operator(0), operator(1)], [("aten::linear", 100.0, 200.0), ("aten::mm", 100.0, 100.0)]);
+    let (flops, bytes) = (2.0 * 100.0 * 200.0 * 50.0, 4.0 * (100.0 * 200.0 + 200.0 * 50.0 + 100.0 * 50.0));
+    let near = |value: &Value, expected: f64| {
+        let value = value.as_f64().unwrap();
+        assert!((value / expected - 1.0).abs() < 1e-9, "{value} {expected}");
+    };
+    near(&whole["mfu"], flops / 15.7e12 / 220e-6);
+    let mm = &tables["roofline"][1];
+    assert_eq!(
+        (mm["name"].as_str(), mm["bound"].as_str()),
+        (Some("aten::mm 100×200 · 200×50 float"), Some("memory"))
+    );
+    near(&mm["of_reachable"], bytes / 900e9 / 100e-6);
+    near(&tables["operators"][1]["flops_rate"], flops / 100e-6);
+    let given = metrics_of(&store, &["--peak", "1TF"]);
+    near(&given["mfu"], flops / 1e12 / 220e-6);
+    assert_eq!(given["tables"]["roofline"][1]["bound"], "compute");
     // Two regions that meet share the time among them.
     succeed(&store, &["regions", "kernels", "--add", "first=0us..172us", "--add", "second=172us..400us"]);
     let of = |name: &str| metrics_of(&store, &["--region", name]);
@@ -291,6 +309,24 @@ fn kernels_are_measured_by_rank_and_by_region() {
     let limited = metrics_of(&store, &["--long-launch", "10us", "--late-kernel", "50us"]);
     assert_eq!([&limited["long_launch_count"], &limited["late_kernel_count"]], [2, 2]);
     assert!(succeed(&store, &["summary", "kernels", "--rank", "0"]).contains("host wait  kernel wait"));
+}
+
+/// Operations of a real run, summed up from the shapes in the trace by another program.
+#[test]
+fn operations_of_a_real_run_are_those_of_its_shapes() {
+    let traces = [
+        ("h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz", 5_760_281_775_040_u64, 193),
+        ("torch_compile_triton_trace.json.gz", 5_497_558_138_880, 8),
+        ("mi250_minitoy_train_ROCm6_2_kineto.json.gz", 327_680, 2),
+    ];
+    for (name, flops, count) in traces {
+        let Some(trace) = shared(&format!("data/kineto/{name}")) else { return };
+        let dir = tempfile::tempdir().unwrap();
+        succeed(dir.path(), &["ingest", trace.to_str().unwrap(), "--db-bucket", "kernels"]);
+        let whole = metrics_of(dir.path(), &[]);
+        assert_eq!(whole["flops"], flops, "{name}");
+        assert_eq!(whole["tables"]["roofline"][0]["count"], count, "{name}");
+    }
 }
 
 #[test]

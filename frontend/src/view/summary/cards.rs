@@ -6,6 +6,7 @@ use nprof_engine::wire::summary::{
     MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricTableEntry, Summary,
 };
 
+use super::roofline::Roofline;
 use crate::view::metric_share::shares;
 
 /// Cards that are shown at first.
@@ -20,6 +21,8 @@ pub struct ShownCard {
     pub title: String,
     /// The rows.
     pub lines: Vec<CardLine>,
+    /// The picture below them.
+    pub roofline: Option<Roofline>,
 }
 
 /// A value with its label.
@@ -72,6 +75,7 @@ impl CardValues<'_> {
     fn card(&self, card: &SummaryCard) -> Option<ShownCard> {
         let mut title = card.title.to_owned();
         let mut lines = Vec::new();
+        let mut roofline = None;
         for row in card.rows {
             match *row {
                 CardRow::Metric(group, name) => lines.extend(self.metric(group, name)),
@@ -81,6 +85,7 @@ impl CardValues<'_> {
                 }
                 CardRow::Group { group, most } => lines.extend(self.group(group, most)),
                 CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
+                CardRow::Roofline => roofline = Roofline::of(self.summary),
                 CardRow::FirstRow(table) => {
                     if let Some((row, columns)) = self.first_row(table) {
                         if let Some(row) = row {
@@ -92,7 +97,8 @@ impl CardValues<'_> {
             }
         }
         lines.truncate(MOST_ROWS);
-        (!lines.is_empty()).then_some(ShownCard { title, lines })
+        let has_values = !lines.is_empty() || roofline.is_some();
+        has_values.then_some(ShownCard { title, lines, roofline })
     }
 
     fn group_of(&self, key: &str) -> Option<&MetricGroupEntry> {

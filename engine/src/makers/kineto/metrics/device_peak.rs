@@ -5,12 +5,12 @@ use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::columns::NamedColumns;
 use crate::makers::rows::{self, text_of};
-use crate::metrics::{GivenPeaks, PeakRates, Precision};
+use crate::metrics::{GivenPeaks, NumberWidth, PeakRates};
 use crate::model::OwnedValue;
 use crate::segment::{Bytes, Segment};
 
-/// The rates of a device, without sparsity, in 10¹² operations and 10⁹ bytes a second. A rate is that
-/// of its matrix units where it has them for such numbers.
+/// The rates of a device, without sparsity, in 10¹² operations and 10⁹ bytes a second: those of its
+/// matrix units where it has them for such numbers.
 struct KnownDevice {
     /// Part of its name.
     word: &'static str,
@@ -61,7 +61,7 @@ pub(super) struct DevicePeak {
 }
 
 impl DevicePeak {
-    /// Reads the name of the first device that the trace describes. All devices of a rank are alike.
+    /// Reads the name of the first device that the trace describes: those of a rank are alike.
     pub(super) fn read<B: Bytes>(
         segment: &Segment<B>,
         given: GivenPeaks,
@@ -72,13 +72,13 @@ impl DevicePeak {
     }
 
     /// The peaks for numbers of a precision. `None` if the device is not known.
-    pub(super) fn of(&self, precision: Option<Precision>) -> Option<PeakRates> {
+    pub(super) fn of(&self, precision: Option<NumberWidth>) -> Option<PeakRates> {
         let known = |rate: fn(&KnownDevice) -> f64, unit: f64| self.device.map(|device| rate(device) * unit);
         let flops = match precision? {
-            Precision::Double => known(|device| device.double, 1e12),
-            Precision::Single => known(|device| device.single, 1e12),
-            Precision::Half => known(|device| device.half, 1e12),
-            Precision::Eight => known(|device| device.eight, 1e12),
+            NumberWidth::Double => known(|device| device.double, 1e12),
+            NumberWidth::Single => known(|device| device.single, 1e12),
+            NumberWidth::Half => known(|device| device.half, 1e12),
+            NumberWidth::Eight => known(|device| device.eight, 1e12),
         };
         let given = |rate: Option<u64>| rate.map(|rate| rate as f64);
         let bytes = known(|device| device.bandwidth, 1e9);
@@ -136,10 +136,10 @@ mod tests {
     fn given_peaks_come_before_known_ones() {
         let given = GivenPeaks { flops: None, bytes: Some(7) };
         let peak = DevicePeak { device: known("Tesla V100-SXM2-16GB"), given };
-        let of = peak.of(Some(Precision::Half)).unwrap();
+        let of = peak.of(Some(NumberWidth::Half)).unwrap();
         assert_eq!((of.flops, of.bytes), (125e12, 7.0));
-        assert_eq!(DevicePeak { device: None, given }.of(Some(Precision::Half)), None);
+        assert_eq!(DevicePeak { device: None, given }.of(Some(NumberWidth::Half)), None);
         let given = GivenPeaks { flops: Some(9), bytes: Some(7) };
-        assert!(DevicePeak { device: None, given }.of(Some(Precision::Single)).is_some());
+        assert!(DevicePeak { device: None, given }.of(Some(NumberWidth::Single)).is_some());
     }
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::roofline::RooflinePicture;
 use crate::ui::controls::{Explained, Name};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format::{self, FormattedValue};
@@ -26,6 +27,7 @@ fn Card(opened: Opened, card: ShownCard) -> impl IntoView {
         <section class="metric-card summary-card">
             <h3 title=card.title.clone()>{card.title.clone()}</h3>
             <dl class="rows metrics">{lines}</dl>
+            {card.roofline.map(|of| view! { <RooflinePicture opened of /> })}
         </section>
     }
 }

@@ -5,6 +5,7 @@ mod all_metrics;
 mod cards;
 mod head;
 mod page;
+mod roofline;
 mod scope;
 mod step_strip;
 mod table;

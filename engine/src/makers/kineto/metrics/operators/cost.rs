@@ -1,9 +1,9 @@
-//! What operators of PyTorch compute and move, by the shapes of their inputs: matrix products,
-//! convolutions and attention. The definitions are those of TraceLens' performance models.
+//! Costs of operators of PyTorch by the shapes of their inputs: matrix products, convolutions and
+//! attention. The definitions are those of TraceLens' performance models.
 
 use super::super::super::element_bytes;
 use crate::makers::call_columns::integers;
-use crate::metrics::Precision;
+use crate::metrics::NumberWidth;
 
 /// The floating-point operations of one execution, and the bytes that it has to read and write if
 /// each input is read once.
@@ -12,7 +12,7 @@ pub(super) struct OperatorCost {
     pub(super) flops: u64,
     pub(super) bytes: u64,
     /// `None` if the type of the elements is not known.
-    pub(super) precision: Option<Precision>,
+    pub(super) precision: Option<NumberWidth>,
 }
 
 /// The inputs of an operator, in the words of the trace.
@@ -31,13 +31,13 @@ const MOST_INPUTS: usize = 64;
 
 /// The cost of an operator. `None` if none is defined for it, or if the trace lacks what it needs.
 pub(super) fn of(name: &str, stated: StatedInputs<'_>) -> Option<OperatorCost> {
-    let kind = Kind::of(name)?;
-    let inputs = Inputs::of(stated)?;
-    let Work { flops, outputs } = match kind {
-        Kind::Product { first } => inputs.product(first)?,
-        Kind::Convolution => inputs.convolution()?,
-        Kind::ConvolutionBackward(of) => inputs.convolution_backward(of)?,
-        Kind::Attention { heads_first, causal } => inputs.attention(heads_first, causal)?,
+    let kind = CostModel::of(name)?;
+    let inputs = OperatorInputs::of(stated)?;
+    let OperationCount { flops, outputs } = match kind {
+        CostModel::Product { first } => inputs.product(first)?,
+        CostModel::Convolution => inputs.convolution()?,
+        CostModel::ConvolutionBackward(of) => inputs.convolution_backward(of)?,
+        CostModel::Attention { heads_first, causal } => inputs.attention(heads_first, causal)?,
     };
     let mut bytes = outputs.checked_mul(inputs.bytes_of(0).max(1))?;
     for (at, dims) in inputs.dims.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn of(name: &str, stated: StatedInputs<'_>) -> Option<OperatorCost> {
 
 /// Operators whose cost is defined.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum CostModel {
     /// A product of the inputs `first` and the next one.
     Product {
         first: usize,
@@ -70,7 +70,7 @@ struct BackwardInputs {
     input: usize,
 }
 
-impl Kind {
+impl CostModel {
     fn of(name: &str) -> Option<Self> {
         Some(match name.strip_prefix("aten::")? {
             "mm" | "bmm" | "_scaled_mm" => Self::Product { first: 0 },
@@ -90,18 +90,18 @@ impl Kind {
 }
 
 /// Floating-point operations, and elements that are written.
-struct Work {
+struct OperationCount {
     flops: u64,
     outputs: u64,
 }
 
-struct Inputs {
+struct OperatorInputs {
     dims: Vec<Vec<u64>>,
     types: Vec<String>,
     values: Vec<String>,
 }
 
-impl Inputs {
+impl OperatorInputs {
     fn of(stated: StatedInputs<'_>) -> Option<Self> {
         let dims = length_lists(stated.dims)?;
         let texts = |text: &str| -> Vec<String> {
@@ -125,29 +125,29 @@ impl Inputs {
         element_bytes(name.strip_prefix("c10::").unwrap_or(name))
     }
 
-    fn precision(&self) -> Option<Precision> {
+    fn precision(&self) -> Option<NumberWidth> {
         let name = self.type_of(0).strip_prefix("c10::").unwrap_or(self.type_of(0)).to_ascii_lowercase();
         Some(match name.as_str() {
-            "double" => Precision::Double,
-            "float" => Precision::Single,
-            "half" | "bfloat16" => Precision::Half,
-            name if name.starts_with("float8") => Precision::Eight,
+            "double" => NumberWidth::Double,
+            "float" => NumberWidth::Single,
+            "half" | "bfloat16" => NumberWidth::Half,
+            name if name.starts_with("float8") => NumberWidth::Eight,
             _ => return None,
         })
     }
 
-    fn product(&self, first: usize) -> Option<Work> {
+    fn product(&self, first: usize) -> Option<OperationCount> {
         let (a, b) = (self.tensor(first)?, self.tensor(first + 1)?);
         let ([batches_a @ .., m, k], [batches_b @ .., rows, n]) = (a, b) else { return None };
         if k != rows || batches_a != batches_b {
             return None;
         }
         let outputs = elements(batches_a)?.checked_mul(*m)?.checked_mul(*n)?;
-        Some(Work { flops: outputs.checked_mul(*k)?.checked_mul(2)?, outputs })
+        Some(OperationCount { flops: outputs.checked_mul(*k)?.checked_mul(2)?, outputs })
     }
 
     /// Input, weight, bias, stride, padding, dilation, transposed.
-    fn convolution(&self) -> Option<Work> {
+    fn convolution(&self) -> Option<OperationCount> {
         let (input, weight) = (self.tensor(0)?, self.tensor(1)?);
         let ([batch, _, spatial @ ..], [_, second, kernel @ ..]) = (input, weight) else { return None };
         if spatial.len() != kernel.len() || spatial.is_empty() {
@@ -159,7 +159,7 @@ impl Inputs {
             // Lengths of the output depend on more than is looked at: its pixels are at least those
             // of the input.
             let outputs = batch.checked_mul(*second)?.checked_mul(elements(spatial)?)?;
-            return Some(Work { flops: flops.checked_mul(2)?, outputs });
+            return Some(OperationCount { flops: flops.checked_mul(2)?, outputs });
         }
         let list = |at: usize| {
             let found: Vec<u64> = integers(self.values.get(at)?).map(u64::from).collect();
@@ -179,11 +179,11 @@ impl Inputs {
         }
         let outputs = batch.checked_mul(weight[0])?.checked_mul(pixels)?;
         let flops = batch.checked_mul(pixels)?.checked_mul(elements(weight)?)?.checked_mul(2)?;
-        Some(Work { flops, outputs })
+        Some(OperationCount { flops, outputs })
     }
 
     /// Gradients of the input and of the weight, as far as they are asked for.
-    fn convolution_backward(&self, of: BackwardInputs) -> Option<Work> {
+    fn convolution_backward(&self, of: BackwardInputs) -> Option<OperationCount> {
         let (gradient, input, weight) = (self.tensor(of.gradient)?, self.tensor(of.input)?, self.tensor(2)?);
         // The last input of `convolution_backward` tells which are.
         let mask = self.values.last().filter(|mask| mask.contains("True") || mask.contains("False"));
@@ -197,7 +197,7 @@ impl Inputs {
             return None;
         }
         let one = batch.checked_mul(elements(pixels)?)?.checked_mul(elements(weight)?)?.checked_mul(2)?;
-        let mut work = Work { flops: 0, outputs: 0 };
+        let mut work = OperationCount { flops: 0, outputs: 0 };
         for (is_wanted, written) in [(wanted(0), input), (wanted(1), weight)] {
             if is_wanted {
                 work.flops = work.flops.checked_add(one)?;
@@ -207,7 +207,7 @@ impl Inputs {
         Some(work)
     }
 
-    fn attention(&self, heads_first: bool, causal: usize) -> Option<Work> {
+    fn attention(&self, heads_first: bool, causal: usize) -> Option<OperationCount> {
         let (heads, place) = if heads_first { (1, 2) } else { (2, 1) };
         let four = |at: usize| self.tensor(at).filter(|dims| dims.len() == 4);
         let (queries, keys, values) = (four(0)?, four(1)?, four(2)?);
@@ -220,7 +220,7 @@ impl Inputs {
             queries[0].checked_mul(queries[heads])?.checked_mul(queries[place])?.checked_mul(values[3])?;
         // Half of the keys come after a query on average.
         let halved = is_causal && queries[place] == keys[place];
-        Some(Work { flops: if halved { flops / 2 } else { flops }, outputs })
+        Some(OperationCount { flops: if halved { flops / 2 } else { flops }, outputs })
     }
 }
 
@@ -325,6 +325,6 @@ mod tests {
         check(name, dims, BF16, &values("False"), Some((whole, bytes)));
         check(name, dims, BF16, &values("True"), Some((whole / 2, bytes)));
         let cost = of(name, StatedInputs { dims, types: BF16, values: "" }).unwrap();
-        assert_eq!(cost.precision, Some(Precision::Half));
+        assert_eq!(cost.precision, Some(NumberWidth::Half));
     }
 }

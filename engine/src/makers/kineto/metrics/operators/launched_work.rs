@@ -20,17 +20,17 @@ pub(super) struct LaunchedWork {
 /// The work of a name: its own, and all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct NameWork {
-    own: WorkSum,
-    all: WorkSum,
+    own: WorkTotal,
+    all: WorkTotal,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct WorkSum {
+struct WorkTotal {
     count: u64,
     time_ps: i64,
 }
 
-impl WorkSum {
+impl WorkTotal {
     fn add(&mut self, count: u64, time_ps: i64) {
         self.count += count;
         self.time_ps = self.time_ps.saturating_add(time_ps);
@@ -56,7 +56,7 @@ impl WorkByName {
     pub(super) fn add(&mut self, work: &LaunchedWork, open: impl ExactSizeIterator<Item = u32> + Clone) {
         let Some(innermost) = open.len().checked_sub(1) else { return };
         for (at, name) in open.clone().enumerate() {
-            // What calls itself counts once.
+            // A name that is open twice counts once.
             if !open.clone().take(at).any(|known| known == name) {
                 self.0.entry(name).or_default().all.add(work.count, work.time_ps);
             }

@@ -2,8 +2,9 @@
 //! launch, and from there to what was open on the thread.
 
 mod cost;
+mod kernel_sequence;
 mod launched_work;
-mod open_slices;
+mod open_scopes;
 mod sequences;
 mod shapes;
 
@@ -17,9 +18,10 @@ use crate::makers::row_texts::TextsOfRows;
 use crate::metrics::{MetricDefinition, MetricFamily, MetricGroup, MetricTable, roofline};
 use crate::model::{Role, Unit};
 use crate::segment::{Bytes, Segment};
+use kernel_sequence::Owner;
 use launched_work::{LaunchedWork, WorkByName, columns};
-use open_slices::{CallVisitor, OpenSlice, OpenSlices, ThreadCall, walk};
-use sequences::{Owner, Sequences};
+use open_scopes::{CallVisitor, OpenScope, OpenScopes, ThreadCall, walk};
+use sequences::Sequences;
 use shapes::Shapes;
 
 const OF_OPERATOR: [MetricDefinition; 4] = columns(
@@ -73,7 +75,7 @@ const MODULES: MetricFamily = MetricFamily {
         ],
         [
             "Sum of the durations of the kernels, copies and fills that the module launched, itself or by \
-             modules that it called. Launches of the backward pass are in no module.",
+             modules that it called. LaunchVisitor of the backward pass are in no module.",
             "Number of these kernels, copies and fills.",
         ],
     ),
@@ -86,13 +88,13 @@ pub(super) const GROUPS: [&MetricFamily; 1] = [&shapes::FAMILY];
 /// Those that are tables.
 pub(super) const TABLES: [&MetricFamily; 4] = [&OPERATORS, &MODULES, &sequences::FAMILY, &roofline::FAMILY];
 
-/// What a trace tells about operators.
+/// Metrics of operators and modules.
 pub(super) struct OperatorMetrics {
     /// All floating-point operations.
     pub(super) group: Option<MetricGroup>,
     /// A table for each of [`TABLES`], possibly without rows.
     pub(super) tables: Vec<MetricTable>,
-    /// What is missing besides families without values.
+    /// A family that is missing beside those without values.
     pub(super) absent: Option<&'static MetricFamily>,
 }
 
@@ -114,8 +116,11 @@ pub(super) fn read<B: Bytes>(
     if !launched.is_empty() {
         let threads = SliceTrack::all(segment, Role::HostThread);
         let of_thread = |at: usize| -> Result<OperatorWork> {
-            let mut visitor =
-                Launches { launched: &launched, known: FxHashSet::default(), found: OperatorWork::default() };
+            let mut visitor = LaunchVisitor {
+                launched: &launched,
+                known: FxHashSet::default(),
+                found: OperatorWork::default(),
+            };
             walk(segment, threads[at], true, work.cancel, &mut visitor)?;
             Ok(visitor.found)
         };
@@ -127,7 +132,7 @@ pub(super) fn read<B: Bytes>(
     let lacks_peak = group.as_ref().is_some_and(|group| group.metrics.iter().all(|of| of.name != "mfu"));
     let rows = [
         found.operators.rows(segment, |name| name, |name| found.shapes.values_of(name))?,
-        found.modules.rows(segment, open_slices::module_name, |_| Vec::new())?,
+        found.modules.rows(segment, kernel_sequence::module_name, |_| Vec::new())?,
         found.sequences.rows(segment)?,
         found.shapes.rows(segment, peak)?,
     ];
@@ -153,15 +158,15 @@ impl OperatorWork {
 }
 
 /// The launches of a thread.
-struct Launches<'l> {
+struct LaunchVisitor<'l> {
     launched: &'l FxHashMap<i64, LaunchedWork>,
     /// A call can have a call with its number inside: the outer one launches.
     known: FxHashSet<i64>,
     found: OperatorWork,
 }
 
-impl CallVisitor for Launches<'_> {
-    fn call(&mut self, call: ThreadCall, open: &mut OpenSlices) -> bool {
+impl CallVisitor for LaunchVisitor<'_> {
+    fn call(&mut self, call: ThreadCall, open: &mut OpenScopes) -> bool {
         let Some((id, work)) = call.correlation.and_then(|id| Some((id, self.launched.get(&id)?))) else {
             return false;
         };
@@ -181,7 +186,7 @@ impl CallVisitor for Launches<'_> {
         true
     }
 
-    fn close(&mut self, owner: Owner, ended: OpenSlice, around: Option<&mut OpenSlice>) {
+    fn close(&mut self, owner: Owner, ended: OpenScope, around: Option<&mut OpenScope>) {
         self.found.sequences.close(owner, ended, around);
     }
 }
@@ -192,20 +197,20 @@ pub(in crate::makers) fn of_launches<B: Bytes>(
     launches: &FxHashSet<u32>,
     cancel: Cancel<'_>,
 ) -> Result<TextsOfRows> {
-    let mut visitor = Innermost { launches, operators: TextsOfRows::default() };
+    let mut visitor = OperatorVisitor { launches, operators: TextsOfRows::default() };
     for of in SliceTrack::all(segment, Role::HostThread) {
         walk(segment, of, false, cancel, &mut visitor)?;
     }
     Ok(visitor.operators)
 }
 
-struct Innermost<'l> {
+struct OperatorVisitor<'l> {
     launches: &'l FxHashSet<u32>,
     operators: TextsOfRows,
 }
 
-impl CallVisitor for Innermost<'_> {
-    fn call(&mut self, call: ThreadCall, open: &mut OpenSlices) -> bool {
+impl CallVisitor for OperatorVisitor<'_> {
+    fn call(&mut self, call: ThreadCall, open: &mut OpenScopes) -> bool {
         let is_launch = self.launches.contains(&call.row);
         if let (true, Some(innermost)) = (is_launch, open.operators.last()) {
             self.operators.insert(call.row, innermost.slice.name);

@@ -3,15 +3,13 @@
 use rustc_hash::FxHashMap;
 
 use super::super::{count, seconds};
-use super::launched_work::LaunchedWork;
-use super::open_slices::{OpenSlice, module_name};
+use super::kernel_sequence::{KernelSequence, LENGTHS, Owner};
+use super::open_scopes::OpenScope;
 use crate::base::Result;
 use crate::metrics::{MetricDefinition, MetricFamily, MetricRow};
 use crate::model::{NameId, Unit};
 use crate::segment::{Bytes, Segment};
 
-/// Kernels of a sequence at least, and at most.
-const LENGTHS: std::ops::RangeInclusive<usize> = 3..=32;
 /// A sequence is frequent from so many executions on.
 const LEAST_COUNT: u64 = 2;
 /// Rows at most.
@@ -37,49 +35,6 @@ pub(super) const FAMILY: MetricFamily = MetricFamily {
     needs: "no operator or module of PyTorch launched three kernels or more in the same order twice",
 };
 
-/// What launches sequences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Owner {
-    /// An operator.
-    Operator,
-    /// A module.
-    Module,
-}
-
-impl Owner {
-    /// The name of an operator, or of the class of a module: its name ends with a number of its own.
-    fn name(self, name: &str) -> &str {
-        match self {
-            Self::Operator => name,
-            Self::Module => {
-                let name = module_name(name);
-                name.trim_end_matches(|sign: char| sign.is_ascii_digit()).strip_suffix('_').unwrap_or(name)
-            }
-        }
-    }
-}
-
-/// The kernels that an operator has launched so far.
-#[derive(Debug, Default)]
-pub(super) struct KernelSequence {
-    kernels: Vec<u32>,
-    time_ps: i64,
-    /// Whether there are more than are kept, or such as no call launches one by one.
-    is_cut: bool,
-    /// Kernels of what it called, of the one that launched the most.
-    of_called: usize,
-}
-
-impl KernelSequence {
-    pub(super) fn push(&mut self, launch: &LaunchedWork) {
-        self.is_cut |= launch.count != 1 || self.kernels.len() >= *LENGTHS.end();
-        if !self.is_cut {
-            self.kernels.push(launch.kernel);
-            self.time_ps = self.time_ps.saturating_add(launch.time_ps);
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 struct SequenceWork {
     count: u64,
@@ -101,12 +56,12 @@ pub(super) struct Sequences(FxHashMap<(Owner, u32, Vec<u32>), SequenceWork>);
 
 impl Sequences {
     /// Takes the sequence of an operator or a module that has ended.
-    pub(super) fn close(&mut self, owner: Owner, ended: OpenSlice, around: Option<&mut OpenSlice>) {
+    pub(super) fn close(&mut self, owner: Owner, ended: OpenScope, around: Option<&mut OpenScope>) {
         let KernelSequence { kernels, time_ps, is_cut, of_called } = ended.kernels;
         if let Some(around) = around {
             around.kernels.of_called = around.kernels.of_called.max(kernels.len());
         }
-        // What only calls another one has the same sequence.
+        // A call that only calls another one has the same sequence.
         if !is_cut && LENGTHS.contains(&kernels.len()) && of_called < kernels.len() {
             let host_ps = ended.end_ps.saturating_sub(ended.start_ps);
             let work = SequenceWork { count: 1, device_ps: time_ps, host_ps };
@@ -147,10 +102,11 @@ impl Sequences {
 
 #[cfg(test)]
 mod tests {
+    use super::super::launched_work::LaunchedWork;
     use super::*;
 
-    fn ended(name: u32, kernels: &[u32]) -> OpenSlice {
-        let mut of = OpenSlice { name, end_ps: 10, ..OpenSlice::default() };
+    fn ended(name: u32, kernels: &[u32]) -> OpenScope {
+        let mut of = OpenScope { name, end_ps: 10, ..OpenScope::default() };
         for kernel in kernels {
             of.kernels.push(&LaunchedWork { count: 1, time_ps: 2, kernel: *kernel });
         }
@@ -160,27 +116,20 @@ mod tests {
     #[test]
     fn the_innermost_operator_has_the_sequence() {
         let mut found = Sequences::default();
-        let mut close = |ended, around| found.close(Owner::Operator, ended, around);
+        let owner = Owner::Operator;
         for _ in 0..2 {
             let mut around = ended(1, &[5, 6, 7]);
-            close(ended(2, &[5, 6, 7]), Some(&mut around));
+            found.close(owner, ended(2, &[5, 6, 7]), Some(&mut around));
             let mut outermost = ended(0, &[5, 6, 7, 8]);
-            close(around, Some(&mut outermost));
-            close(outermost, None);
+            found.close(owner, around, Some(&mut outermost));
+            found.close(owner, outermost, None);
         }
-        close(ended(3, &[5, 6]), None);
-        close(ended(3, &[9; 40]), None);
+        found.close(owner, ended(3, &[5, 6]), None);
+        found.close(owner, ended(3, &[9; 40]), None);
         let mut keys: Vec<_> =
             found.0.iter().map(|((_, name, of), work)| (*name, of.len(), work.count)).collect();
         keys.sort();
         assert_eq!(keys, [(0, 4, 2), (2, 3, 2)]);
         assert_eq!(found.0[&(Owner::Operator, 2, vec![5, 6, 7])].device_ps, 12);
-    }
-
-    #[test]
-    fn modules_of_one_class_have_one_name() {
-        assert_eq!(Owner::Module.name("nn.Module: Qwen2RMSNorm_12"), "Qwen2RMSNorm");
-        assert_eq!(Owner::Module.name("nn.Module: Block2"), "Block2");
-        assert_eq!(Owner::Operator.name("aten::add_1"), "aten::add_1");
     }
 }

@@ -8,11 +8,13 @@ use super::super::kernel_slice::StreamSlices;
 use super::super::seconds;
 use super::cost::OperatorCost;
 use super::launched_work::LaunchedWork;
-use super::open_slices::{OpenOperator, ShapeKey};
+use super::open_scopes::{OpenOperator, ShapeKey};
 use crate::base::Result;
 use crate::base::time::PS_PER_S;
 use crate::makers::call_columns::integers;
-use crate::metrics::{Bound, Metric, MetricDefinition, MetricFamily, MetricGroup, MetricRow, RooflinePoint};
+use crate::metrics::{
+    Metric, MetricDefinition, MetricFamily, MetricGroup, MetricRow, RooflineBound, RooflinePoint,
+};
 use crate::model::{NameId, OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
@@ -168,9 +170,11 @@ impl ShapeWork {
     }
 }
 
-/// The work of both. Where one has no peak, or another one, both together have none.
+/// The work of both. If their peaks differ, both together have no peak.
 fn add(a: RooflinePoint, b: RooflinePoint) -> RooflinePoint {
-    let bound = |(a_s, a): (f64, Bound), (b_s, b): (f64, Bound)| (a_s + b_s, if a_s >= b_s { a } else { b });
+    let bound = |(a_s, a): (f64, RooflineBound), (b_s, b): (f64, RooflineBound)| {
+        (a_s + b_s, if a_s >= b_s { a } else { b })
+    };
     RooflinePoint {
         name: a.name,
         count: a.count + b.count,

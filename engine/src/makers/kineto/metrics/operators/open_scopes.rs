@@ -6,7 +6,7 @@ use super::super::super::category_words::CategoryWords;
 use super::super::super::{ARGUMENTS, CATEGORY, CORRELATION};
 use super::super::kernel_slice::SliceTrack;
 use super::cost::{self, OperatorCost, StatedInputs};
-use super::sequences::{KernelSequence, Owner};
+use super::kernel_sequence::{KernelSequence, MODULE, Owner};
 use crate::base::Result;
 use crate::exec::Cancel;
 use crate::makers::call_columns::{CallFields, FieldColumns, first_row};
@@ -17,23 +17,16 @@ use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 const OPERATORS: [&str; 2] = ["cpu_op", "Operator"];
 /// Category of calls of Python.
 const CALLS: [&str; 1] = ["python_function"];
-/// How the calls of modules begin.
-const MODULE: &str = "nn.Module: ";
 /// Fields with the shapes of an operator's inputs, in new and old traces, their types, and values.
 const INPUTS: [&str; 4] = ["Input Dims", "Input dims", "Input type", "Concrete Inputs"];
 const NO_INPUTS: [&str; 4] = [""; 4];
-
-/// The name of a module without the word for it.
-pub(super) fn module_name(name: &str) -> &str {
-    name.strip_prefix(MODULE).unwrap_or(name)
-}
 
 /// An operator of one shape: numbers of name, lengths, types and values in the dictionary.
 pub(super) type ShapeKey = [Option<u32>; 4];
 
 /// A slice that is open. Times are in picoseconds.
 #[derive(Debug, Default)]
-pub(super) struct OpenSlice {
+pub(super) struct OpenScope {
     pub(super) name: u32,
     pub(super) start_ps: i64,
     pub(super) end_ps: i64,
@@ -44,18 +37,18 @@ pub(super) struct OpenSlice {
 /// An operator that is open.
 #[derive(Debug, Default)]
 pub(super) struct OpenOperator {
-    pub(super) slice: OpenSlice,
-    /// What it computes, if that is known and no operator around it is counted for it.
+    pub(super) slice: OpenScope,
+    /// Its cost, if that is known and no operator around it is counted for it.
     pub(super) cost: Option<(ShapeKey, OperatorCost)>,
     /// Whether it has launched work.
     pub(super) has_launched: bool,
 }
 
-/// What is open on a thread, from the outermost one on.
+/// The operators and modules that are open on a thread, from the outermost one on.
 #[derive(Debug, Default)]
-pub(super) struct OpenSlices {
+pub(super) struct OpenScopes {
     pub(super) operators: Vec<OpenOperator>,
-    pub(super) modules: Vec<OpenSlice>,
+    pub(super) modules: Vec<OpenScope>,
 }
 
 /// A call of the host in the order of its thread.
@@ -64,14 +57,14 @@ pub(super) struct ThreadCall {
     pub(super) correlation: Option<i64>,
 }
 
-/// Who looks at the calls of a thread.
+/// A reader of the calls of a thread.
 pub(super) trait CallVisitor {
     /// Looks at a call, and tells whether it launches work.
-    fn call(&mut self, call: ThreadCall, open: &mut OpenSlices) -> bool;
+    fn call(&mut self, call: ThreadCall, open: &mut OpenScopes) -> bool;
 
     /// Looks at a slice that has ended. `around` is the one that called it, an operator or a module
     /// as it is.
-    fn close(&mut self, _owner: Owner, _ended: OpenSlice, _around: Option<&mut OpenSlice>) {}
+    fn close(&mut self, _owner: Owner, _ended: OpenScope, _around: Option<&mut OpenScope>) {}
 }
 
 /// Hands the calls of a thread to a visitor, with what is open then. Costs are those of operators
@@ -88,8 +81,8 @@ pub(super) fn walk<B: Bytes>(
     let names = [ARGUMENTS[CORRELATION], ARGUMENTS[CATEGORY], dims, old_dims, types, values];
     let columns = FieldColumns::of(segment, table, names);
     let (mut operators, mut calls) = (CategoryWords::new(&OPERATORS), CategoryWords::new(&CALLS));
-    let mut known = KnownNames { segment, costs: FxHashMap::default(), modules: FxHashMap::default() };
-    let mut open = OpenSlices::default();
+    let mut known = NameFacts { segment, costs: FxHashMap::default(), modules: FxHashMap::default() };
+    let mut open = OpenScopes::default();
     for block in segment.blocks_of(track)? {
         cancel.check()?;
         let fields = columns.block(segment, block)?;
@@ -109,10 +102,10 @@ pub(super) fn walk<B: Bytes>(
             if operators.are_in(segment, category)? {
                 let is_counted = !wants_costs || open.operators.iter().any(|around| around.cost.is_some());
                 let cost = if is_counted { None } else { known.cost(name, &fields, at)? };
-                let slice = OpenSlice { name, start_ps, end_ps, ..OpenSlice::default() };
+                let slice = OpenScope { name, start_ps, end_ps, ..OpenScope::default() };
                 open.operators.push(OpenOperator { slice, cost, has_launched: false });
             } else if calls.are_in(segment, category)? && known.is_module(name)? {
-                open.modules.push(OpenSlice { name, start_ps, end_ps, ..OpenSlice::default() });
+                open.modules.push(OpenScope { name, start_ps, end_ps, ..OpenScope::default() });
             }
         }
     }
@@ -120,7 +113,7 @@ pub(super) fn walk<B: Bytes>(
     Ok(())
 }
 
-impl OpenSlices {
+impl OpenScopes {
     /// Ends what is over.
     fn reach(&mut self, time_ps: i64, visitor: &mut dyn CallVisitor) {
         while self.modules.last().is_some_and(|last| last.end_ps <= time_ps) {
@@ -137,14 +130,14 @@ impl OpenSlices {
     }
 }
 
-/// What names mean, each looked up once.
-struct KnownNames<'s, B> {
+/// Facts about names, each looked up once.
+struct NameFacts<'s, B> {
     segment: &'s Segment<B>,
     costs: FxHashMap<ShapeKey, Option<OperatorCost>>,
     modules: FxHashMap<u32, bool>,
 }
 
-impl<B: Bytes> KnownNames<'_, B> {
+impl<B: Bytes> NameFacts<'_, B> {
     fn cost(
         &mut self,
         name: u32,

@@ -1,0 +1,212 @@
+//! The roofline of a device: work by its intensity and its rate, below the rates that the device
+//! can reach, on logarithmic axes. Pure.
+
+use nprof_engine::wire::detail::FieldContent;
+use nprof_engine::wire::summary::{MetricRowEntry, MetricTableEntry, Summary};
+
+/// Key of the table.
+const TABLE: &str = "roofline";
+/// Points that are drawn, those with the most time.
+const MOST_POINTS: usize = 60;
+/// Share of all time that a point has at least: the others only make the axes longer.
+const LEAST_SHARE: f64 = 0.005;
+
+/// A picture of a roofline. Positions are from 0 to 1, from the left and from the bottom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roofline {
+    /// All work first, then the parts of it with the most time.
+    pub points: Vec<RooflineMark>,
+    /// The rates that the device can reach: a roof for each peak, from the left edge over the ridge
+    /// to the right edge.
+    pub roofs: Vec<[(f64, f64); 3]>,
+    /// Powers of ten of the intensity, with their positions.
+    pub intensities: Vec<(f64, i32)>,
+    /// Powers of ten of the rate.
+    pub rates: Vec<(f64, i32)>,
+}
+
+/// Work in the picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RooflineMark {
+    /// Name of the work.
+    pub name: String,
+    /// Position by the intensity, and by the rate.
+    pub at: (f64, f64),
+    /// Time on the device as a share of all time in the table.
+    pub share: f64,
+    /// Time on the device in seconds.
+    pub time_s: f64,
+    /// Operations a second.
+    pub rate: f64,
+    /// Operations per byte.
+    pub intensity: f64,
+    /// Rate as a share of the reachable one.
+    pub of_reachable: Option<f64>,
+    /// Whether the memory limits it. `None` if the peaks are not known.
+    pub is_memory_bound: Option<bool>,
+}
+
+/// Powers of ten between two ends.
+struct LogAxis {
+    first: f64,
+    last: f64,
+}
+
+impl LogAxis {
+    /// Whole powers of ten around all values.
+    fn around(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let logs = values.filter(|value| value.is_finite() && *value > 0.0).map(f64::log10);
+        let ends = logs.fold(None, |ends: Option<(f64, f64)>, log| {
+            Some(ends.map_or((log, log), |(first, last)| (first.min(log), last.max(log))))
+        });
+        let (first, last) = ends?;
+        let first = first.floor();
+        Some(Self { first, last: last.ceil().max(first + 1.0) })
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        (value.log10() - self.first) / (self.last - self.first)
+    }
+
+    fn powers(&self) -> Vec<(f64, i32)> {
+        let powers = self.first as i32..=self.last as i32;
+        powers.map(|power| (self.at(10_f64.powi(power)), power)).collect()
+    }
+}
+
+/// Finds the values of a row by the names of their columns.
+struct Columns<'t>(&'t MetricTableEntry);
+
+impl Columns<'_> {
+    fn value<'r>(&self, row: &'r MetricRowEntry, name: &str) -> Option<&'r FieldContent> {
+        let at = self.0.columns.iter().position(|column| column.name == name)?;
+        row.values.get(at)?.as_ref()
+    }
+
+    fn number(&self, row: &MetricRowEntry, name: &str) -> Option<f64> {
+        match *self.value(row, name)? {
+            FieldContent::Float(number) => Some(number).filter(|number| number.is_finite() && *number > 0.0),
+            _ => None,
+        }
+    }
+
+    /// The peak rates of a row: operations and bytes a second.
+    fn peak(&self, row: &MetricRowEntry) -> Option<(f64, f64)> {
+        Some((self.number(row, "peak_rate")?, self.number(row, "peak_bandwidth")?))
+    }
+}
+
+impl Roofline {
+    /// The picture of a summary's roofline. `None` if it has none.
+    #[must_use]
+    pub fn of(summary: &Summary) -> Option<Self> {
+        let table = summary.tables.iter().find(|table| table.key == TABLE)?;
+        let of = Columns(table);
+        let placed = |row: &MetricRowEntry| {
+            Some((of.number(row, "intensity")?, of.number(row, "flops_rate")?, of.number(row, "time")?))
+        };
+        let rows: Vec<_> = table.rows.iter().filter_map(|row| Some((row, placed(row)?))).collect();
+        // The first row is that of all work.
+        let whole_s = rows.first().map_or(f64::INFINITY, |(_, (_, _, time_s))| *time_s);
+        let is_shown =
+            |(_, (_, _, time_s)): &(&MetricRowEntry, (f64, f64, f64))| time_s / whole_s >= LEAST_SHARE;
+        let rows: Vec<_> = rows.into_iter().filter(is_shown).take(MOST_POINTS).collect();
+        let mut peaks: Vec<(f64, f64)> = table.rows.iter().filter_map(|row| of.peak(row)).collect();
+        peaks.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
+        peaks.dedup();
+        let ridges = || peaks.iter().map(|(flops, bytes)| flops / bytes);
+        let x = LogAxis::around(rows.iter().map(|(_, placed)| placed.0).chain(ridges()))?;
+        let tops = peaks.iter().map(|(flops, _)| *flops);
+        let y = LogAxis::around(rows.iter().map(|(_, placed)| placed.1).chain(tops))?;
+        let mark = |(row, (intensity, rate, time_s)): &(&MetricRowEntry, (f64, f64, f64))| RooflineMark {
+            name: row.name.clone(),
+            at: (x.at(*intensity), y.at(*rate)),
+            share: time_s / whole_s,
+            time_s: *time_s,
+            rate: *rate,
+            intensity: *intensity,
+            of_reachable: of.number(row, "of_reachable"),
+            is_memory_bound: of
+                .value(row, "bound")
+                .map(|bound| matches!(bound, FieldContent::Text(word) if word == "memory")),
+        };
+        let roof = |(flops, bytes): &(f64, f64)| {
+            let left = 10_f64.powf(x.first);
+            [(0.0, y.at(left * bytes)), (x.at(flops / bytes), y.at(*flops)), (1.0, y.at(*flops))]
+        };
+        Some(Self {
+            points: rows.iter().map(mark).collect(),
+            roofs: peaks.iter().map(roof).collect(),
+            intensities: x.powers(),
+            rates: y.powers(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::metrics::{PeakRates, RooflinePoint, roofline};
+    use nprof_engine::wire::summary::MetricColumnEntry;
+
+    use super::*;
+
+    fn summary(points: Vec<RooflinePoint>) -> Summary {
+        let column = |of: &nprof_engine::metrics::MetricDefinition| MetricColumnEntry {
+            name: of.name.to_owned(),
+            unit: of.unit.symbol().to_owned(),
+            doc: of.doc.to_owned(),
+        };
+        let row = |point: RooflinePoint| {
+            let row = point.row();
+            MetricRowEntry {
+                name: row.name,
+                values: row
+                    .values
+                    .into_iter()
+                    .map(|value| value.map(nprof_engine::wire::answer::content))
+                    .collect(),
+            }
+        };
+        let table = MetricTableEntry {
+            key: roofline::FAMILY.key.to_owned(),
+            title: String::new(),
+            row: String::new(),
+            columns: roofline::FAMILY.metrics.iter().map(column).collect(),
+            rows: points.into_iter().map(row).collect(),
+        };
+        Summary { rank: 0.into(), groups: Vec::new(), tables: vec![table], absent: Vec::new() }
+    }
+
+    fn point(flops: f64, bytes: f64, peak: Option<PeakRates>) -> RooflinePoint {
+        RooflinePoint {
+            name: "mm".to_owned(),
+            count: 1,
+            time_ps: 1_000_000_000_000,
+            flops,
+            bytes,
+            least: peak.map(|peak| peak.least_time(flops, bytes)),
+            peak,
+        }
+    }
+
+    #[test]
+    fn work_lies_below_its_roof() {
+        let peak = PeakRates { flops: 1e4, bytes: 1e2 };
+        let drawn =
+            Roofline::of(&summary(vec![point(1e3, 1e2, Some(peak)), point(1e3, 1.0, Some(peak))])).unwrap();
+        // Intensities 10 to 1000, rates 1000 to 10,000; the ridge is at 100.
+        assert_eq!(drawn.points.iter().map(|point| point.at).collect::<Vec<_>>(), [(0.0, 0.0), (1.0, 0.0)]);
+        assert_eq!(drawn.roofs, [[(0.0, 0.0), (0.5, 1.0), (1.0, 1.0)]]);
+        assert_eq!(drawn.points[0].is_memory_bound, Some(true));
+        assert_eq!(drawn.points[1].is_memory_bound, Some(false));
+        assert_eq!(drawn.intensities, [(0.0, 1), (0.5, 2), (1.0, 3)]);
+    }
+
+    #[test]
+    fn without_peaks_there_are_points_and_no_roof() {
+        let drawn = Roofline::of(&summary(vec![point(1e3, 1e2, None), point(0.0, 1.0, None)])).unwrap();
+        assert_eq!((drawn.points.len(), drawn.roofs.len()), (1, 0));
+        assert_eq!(drawn.points[0].is_memory_bound, None);
+        assert_eq!(Roofline::of(&summary(Vec::new())), None);
+    }
+}
