@@ -18,7 +18,7 @@ function outside(page) {
       const box = element.getBoundingClientRect();
       const isSeen = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
       // Tabs, the list of tables and wide tables scroll sideways in their own place.
-      const scrolls = "[role=tablist], .table-list, .table-scroll";
+      const scrolls = "[role=tablist], .table-list, .table-scroll, .metric-table .scroll";
       if (!isSeen || box.width < 2 || element.closest(`${scrolls}, .unseen`)) continue;
       if (box.left < -1 || box.right > width + 1) found.push(`${element.outerHTML.slice(0, 80)} at ${box.left} to ${box.right}`);
     }
