@@ -188,6 +188,53 @@ test("the place Compare says what differs, as the API does", SERVED, async (t) =
   assert.deepEqual(problems, []);
 });
 
+test("two ranks and two layers of one profile are compared, and swapped", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "2", "--events", "20000", "--fault", "pause=1", "--db-bucket", "run");
+  const comparison = (query) => ask(url, `profiles/run/comparison?with=run&${query}`);
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  await page.goto(`${url}/profile/run/summary?v=2&rank=0`);
+  await page.getByRole("main", { name: "Summary" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("c");
+  const place = page.getByRole("main", { name: "Compare" });
+  await place.getByText("Choose another rank or region for B").waitFor();
+  await place.getByRole("combobox", { name: "Ranks of A" }).selectOption("rank 0");
+  await place.getByRole("combobox", { name: "Ranks of B" }).selectOption("rank 1");
+  const ranks = await comparison("ranks=0&with_ranks=1");
+  await place.getByRole("heading", { name: ranks.answer }).waitFor();
+
+  // The durations of each row are those of the API.
+  const durations = ranks.rows.filter((row) => row.durations);
+  assert.ok(durations.length > 0);
+  for (const row of durations) {
+    const sum = (counts) => counts.reduce((a, b) => a + b, 0);
+    assert.deepEqual([sum(row.durations.a), sum(row.durations.b)], [row.a_count, row.b_count], row.name);
+  }
+  await eventually(async () => assert.ok((await place.getByRole("img", { name: /A: .* to .*, B: / }).count()) > 0));
+
+  await reload(page);
+  await place.getByRole("heading", { name: ranks.answer }).waitFor();
+  await page.keyboard.press("x");
+  const swapped = await comparison("ranks=1&with_ranks=0");
+  await place.getByRole("heading", { name: swapped.answer }).waitFor();
+
+  // Layers of one rank, by the names that the choice offers.
+  await place.getByRole("combobox", { name: "Ranks of A" }).selectOption("rank 0");
+  const { regions } = await ask(url, "profiles/run/ranks/0/regions");
+  const [first, second] = regions.filter((region) => /\/mlp$/.test(region.name)).map((region) => region.name);
+  assert.ok(second, "the demo has layers");
+  const offered = place.locator(`#compare-regions-B option[value="${second}"]`);
+  await offered.waitFor({ state: "attached" });
+  for (const [side, name] of [["A", first], ["B", second]]) {
+    const region = place.getByRole("combobox", { name: `Region of ${side}` });
+    await region.fill(name);
+    await region.press("Enter");
+  }
+  const layers = await comparison(`ranks=0&with_ranks=0&region=${encodeURIComponent(first)}&with_region=${encodeURIComponent(second)}`);
+  await place.getByRole("heading", { name: layers.answer }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test("a single profile says how to compare it", SERVED, async (t) => {
   const url = await serveBoth(t);
   const { page, problems } = await openPage(t, {});

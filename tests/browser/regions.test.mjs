@@ -19,7 +19,8 @@ test("a marked span becomes a region, and none again", SERVED, async (t) => {
   await name.fill("warm-up & more");
   await page.getByRole("button", { name: "Keep" }).click();
   await page.getByText("Region warm-up & more is kept").waitFor();
-  const band = page.getByRole("group", { name: "Named" }).getByRole("button", { name: /^warm-up & more, / });
+  const bands = page.getByRole("group", { name: "Named" });
+  const band = bands.getByRole("button", { name: /^warm-up & more, / });
   await band.waitFor();
   await eventually(async () => {
     const { regions } = await ask(url, "profiles/job/notes");
@@ -40,10 +41,19 @@ test("a marked span becomes a region, and none again", SERVED, async (t) => {
   const total = page.locator(".all-metrics .metrics > div").filter({ hasText: "Total time" }).first();
   await eventually(async () => assert.match(await total.innerText(), /20 µs/));
 
+  // The scope follows the region to its new name.
   await page.getByRole("link", { name: "Timeline" }).click();
+  await page.locator(".region-name").getByRole("button", { name: "rename" }).click();
+  assert.equal(await name.inputValue(), "warm-up & more");
+  await name.fill("first part");
+  await name.press("Enter");
+  await page.getByText("Region warm-up & more is now first part").waitFor();
+  await page.locator(".region-name").getByText("first part").waitFor();
+  await eventually(() => assert.equal(parametersOf(page).get("region"), "first part"));
+
   await page.locator(".region-name").getByRole("button", { name: "delete" }).click();
-  await page.getByText("Region warm-up & more deleted").waitFor();
-  await band.waitFor({ state: "detached" });
+  await page.getByText("Region first part deleted").waitFor();
+  await bands.waitFor({ state: "detached" });
   assert.deepEqual((await ask(url, "profiles/job/notes")).regions, []);
   assert.deepEqual(problems, []);
 });

@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::message_times::{TimeField, Timed};
-use crate::insight::difference::{ComparedRow, RunComparison, SpeedVerdict, TimeChange, TimeKind, sentence};
+use crate::insight::difference::{
+    ComparedRow, DurationBars, RunComparison, SpeedVerdict, TimeChange, TimeKind, sentence,
+};
 
 /// A part of a profile that is compared with another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +113,21 @@ pub struct ComparedEntry {
     pub a_count: u64,
     /// Number of slices in the second run.
     pub b_count: u64,
+    /// The durations of the slices. `None` of what is no work of one name.
+    pub durations: Option<ComparedDurations>,
+}
+
+/// The durations of slices in both runs, in bars that both share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ComparedDurations {
+    /// Where each bar begins, and where the last one ends: ascending, by a factor that is nearly
+    /// the same for all.
+    pub edges_ps: Vec<i64>,
+    /// Slices of the first run in each bar, of all repetitions and ranks.
+    pub a: Vec<u64>,
+    /// Slices of the second run in each bar.
+    pub b: Vec<u64>,
 }
 
 /// The meaning of the time of a row.
@@ -179,15 +196,17 @@ impl ComparedRuns {
             is_certain: false,
             a_count: count(|row| row.a_count),
             b_count: count(|row| row.b_count),
+            durations: None,
         };
         self.rows.insert(most, others);
     }
 
-    /// The part of the whole difference that a row makes up. `None` without a difference.
+    /// The part of the whole difference that a row makes up. `None` where no difference is seen:
+    /// parts of next to nothing would be a thousand times as large as it.
     #[must_use]
     pub fn share(&self, of: &ComparedEntry) -> Option<f64> {
         let whole = self.total.difference_ps();
-        (whole != 0).then(|| of.difference_ps() as f64 / whole as f64)
+        (whole != 0 && self.verdict != VerdictWord::Same).then(|| of.difference_ps() as f64 / whole as f64)
     }
 }
 
@@ -230,6 +249,12 @@ impl ComparedEntry {
     }
 }
 
+impl From<DurationBars> for ComparedDurations {
+    fn from(of: DurationBars) -> Self {
+        Self { edges_ps: of.edges_ps, a: of.a, b: of.b }
+    }
+}
+
 impl From<SpeedVerdict> for VerdictWord {
     fn from(of: SpeedVerdict) -> Self {
         match of {
@@ -266,5 +291,6 @@ fn entry(of: &ComparedRow) -> ComparedEntry {
         is_certain: of.change.is_certain(),
         a_count: of.a_count,
         b_count: of.b_count,
+        durations: of.durations.clone().map(Into::into),
     }
 }

@@ -81,6 +81,16 @@ impl Server {
         body(&regions_path(profile), &request, AnswerEncoding::Message).await.map(|_| ())
     }
 
+    /// Gives a region that a user named another name.
+    pub async fn rename_region(self, profile: &str, name: &str, new: &str) -> Result<(), FetchError> {
+        let new = JSON::stringify(&new.into()).map_err(|_| FetchError::Unreachable)?;
+        let request = RequestInit::new();
+        request.set_method("PATCH");
+        request.set_body(&format!("{{\"name\":{new}}}").into());
+        let path = format!("{}/{}", regions_path(profile), percent_encoded(name));
+        body(&path, &request, AnswerEncoding::Message).await.map(|_| ())
+    }
+
     /// Deletes a region that a user named.
     pub async fn delete_region(self, profile: &str, name: &str) -> Result<(), FetchError> {
         remove(&format!("{}/{}", regions_path(profile), percent_encoded(name))).await

@@ -4,10 +4,15 @@ use nprof_engine::base::narrow;
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRuns};
 use nprof_engine::wire::rows::{ColumnValues, RowPresence};
 
+use super::duration_shapes::in_words;
 use super::table::{DataTable, TableColumn, texts};
 
 /// Key of the column of differences.
 pub const DIFFERENCE: &str = "difference";
+/// Key of the column of durations.
+pub const DURATIONS: &str = "durations";
+/// Width of the picture of durations in characters.
+const PICTURE_CH: usize = 14;
 /// Key of the column of names.
 pub const NAME: &str = "name";
 
@@ -34,8 +39,8 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
         let column = TableColumn::new(key, title, "", values).explained(doc);
         column.present(&RowPresence::Some(of.rows.iter().map(is_work).collect()), rows)
     };
-    let share = || {
-        let shares = of.rows.iter().map(|row| of.share(row).unwrap_or_default()).collect();
+    let shares: Vec<f64> = of.rows.iter().filter_map(|row| of.share(row)).collect();
+    let share = |shares: Vec<f64>| {
         let column = TableColumn::new("share", "Of all", "ratio", ColumnValues::Floats(shares));
         column.explained("Part of the difference of the total. All parts sum up to it.")
     };
@@ -44,13 +49,29 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
             row.difference_ps()
         }),
         TableColumn::new(NAME, "Name", "", texts(of.rows.iter().map(name_of).collect())),
-        share().giving_way(0),
     ];
+    if !shares.is_empty() {
+        columns.push(share(shares).giving_way(0));
+    }
     if of.rows.iter().any(|row| row.low.is_some()) {
         let doc = "The least difference that chance allows, corrected for the number of rows.";
         columns.push(bound("low", "Between", doc, &|row| row.low).giving_way(2));
         let doc = "The largest difference that chance allows, corrected for the number of rows.";
         columns.push(bound("high", "And", doc, &|row| row.high).giving_way(2));
+    }
+    let durations = || {
+        let words = of.rows.iter().map(|row| row.durations.as_ref().map(in_words));
+        let words: Vec<Option<String>> = words.collect();
+        let mask = words.iter().map(Option::is_some).collect();
+        let values = texts(words.into_iter().flatten().collect());
+        let doc = "Durations of the slices, from short to long: A in gray, B over it.";
+        TableColumn::new(DURATIONS, "Durations", "", values)
+            .explained(doc)
+            .present(&RowPresence::Some(mask), rows)
+            .pictured(PICTURE_CH)
+    };
+    if of.rows.iter().any(|row| row.durations.is_some()) {
+        columns.push(durations().giving_way(3));
     }
     columns.extend([
         ints("a", "A", "ps", "Time in the first run.", &|row| row.a_ps),

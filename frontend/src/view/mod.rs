@@ -3,6 +3,7 @@
 pub mod act;
 pub mod band;
 pub mod comparison_table;
+pub mod duration_shapes;
 pub mod edit_choice;
 pub mod finding_changes;
 pub mod finding_place;

@@ -43,6 +43,7 @@ fn run(draws: &mut Draws, slowed: &str, factor: f64) -> RunSample {
                 .collect(),
             is_coupled: vec![false, false, false, false, true],
             repetitions: Vec::new(),
+            durations: Vec::new(),
             order: Vec::new(),
         })
         .collect();

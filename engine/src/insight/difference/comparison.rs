@@ -1,6 +1,7 @@
 //! Two runs beside each other.
 
 use super::alignment::{RowPair, renamed};
+use super::duration_counts::{DurationBars, DurationCounts};
 use super::interval::{ShiftBounds, bounds};
 use super::run_sample::RunSample;
 use super::samples::RowSamples;
@@ -128,6 +129,8 @@ pub struct ComparedRow {
     pub b_count: u64,
     /// The times.
     pub change: TimeChange,
+    /// The durations of the slices. `None` of what is no work.
+    pub durations: Option<DurationBars>,
     /// How large the difference is at least, if the row is looked at alone.
     least_ps: f64,
 }
@@ -299,8 +302,16 @@ impl RunPair<'_> {
             a_count: a.map_or(0, |row| self.a.count(row)),
             b_count: b.map_or(0, |row| self.b.count(row)),
             change: self.change(&of_a, &of_b, is_coupled, error),
+            durations: self.durations(a, b),
             least_ps: least,
         }
+    }
+
+    fn durations(self, a: Option<u32>, b: Option<u32>) -> Option<DurationBars> {
+        let none = DurationCounts::default();
+        let a = a.map_or(&none, |row| &self.a.durations[row as usize]);
+        let b = b.map_or(&none, |row| &self.b.durations[row as usize]);
+        DurationBars::of(a, b)
     }
 
     /// The rows that are no work. Idle time has what rounding leaves, so that all rows sum up.
@@ -313,6 +324,7 @@ impl RunPair<'_> {
             a_count: 0,
             b_count: 0,
             change,
+            durations: None,
             least_ps: 0.0,
         };
         let beside = self.change(&self.a.beside(), &self.b.beside(), true, error);

@@ -48,6 +48,12 @@ proptest! {
             low - 2 <= change.difference_ps() && change.difference_ps() <= high + 2
         });
         prop_assert!(of.rows.iter().filter(|row| row.kind != TimeKind::Idle).all(|row| within(&row.change)));
+        for row in of.rows.iter().filter(|row| row.kind == TimeKind::Work) {
+            let slices = |counts: fn(&super::DurationBars) -> &[u64]| -> u64 {
+                row.durations.iter().flat_map(counts).sum()
+            };
+            prop_assert_eq!((slices(|of| &of.a), slices(|of| &of.b)), (row.a_count, row.b_count));
+        }
     }
 
     #[test]

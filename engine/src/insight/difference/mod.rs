@@ -10,6 +10,7 @@ mod alignment;
 #[cfg(test)]
 mod chance_tests;
 mod comparison;
+mod duration_counts;
 mod interval;
 #[cfg(test)]
 mod law_tests;
@@ -22,6 +23,7 @@ mod slice_sample;
 mod work_key;
 
 pub use comparison::{ComparedRow, Doubt, RunComparison, SpeedVerdict, TimeChange, TimeKind};
+pub use duration_counts::DurationBars;
 pub use rank_sample::RankSample;
 pub use repetition::{RunRepetition, repetitions};
 pub use run_sample::RunSample;

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::duration_counts::DurationCounts;
 use super::repetition::RunRepetition;
 use super::work_key::WorkKeys;
 use crate::base::{Interval, Result};
@@ -44,6 +45,8 @@ pub struct RankSample {
     /// Whether the time of a row depends on other ranks or engines.
     pub(super) is_coupled: Vec<bool>,
     pub(super) repetitions: Vec<RankRepetition>,
+    /// For each row the durations of the slices that begin in the repetitions.
+    pub(super) durations: Vec<DurationCounts>,
     /// The rows of the first repetition in the order of their starts.
     pub(super) order: Vec<u32>,
 }
@@ -58,13 +61,16 @@ struct OpenSpan {
 }
 
 impl OpenSpan {
-    fn add(&mut self, row: u32, node: &WorkNode) {
+    /// Adds a node. Returns whether it begins in the span.
+    fn add(&mut self, row: u32, node: &WorkNode) -> bool {
         let (start_ps, end_ps) = (node.start_ps.max(self.span.start.0), node.end_ps().min(self.span.end.0));
         let sum = self.sums.entry(row).or_default();
         sum.time_ps = sum.time_ps.saturating_add((end_ps - start_ps).max(0));
-        sum.count += u64::from(node.start_ps >= self.span.start.0);
+        let begins = node.start_ps >= self.span.start.0;
+        sum.count += u64::from(begins);
         self.busy_ps += (end_ps - start_ps.max(self.covered_to_ps)).max(0);
         self.covered_to_ps = self.covered_to_ps.max(end_ps);
+        begins
     }
 }
 
@@ -83,6 +89,7 @@ impl RankSample {
         repetitions.sort_by_key(|one| one.span.start);
         let mut spans: Vec<OpenSpan> = repetitions.iter().map(open).collect();
         let (mut first, mut order) = (0, Vec::new());
+        let mut durations = vec![DurationCounts::default(); keys.names.len()];
         for (at, node) in work.nodes.iter().enumerate() {
             if at % NODES_AT_ONCE == 0 {
                 cancel.check()?;
@@ -95,7 +102,9 @@ impl RankSample {
             }
             let row = keys.row(at, node);
             for span in spans[first..].iter_mut().take_while(|span| span.span.start.0 < node.end_ps()) {
-                span.add(row, node);
+                if span.add(row, node) {
+                    durations[row as usize].add(node.end_ps() - node.start_ps);
+                }
             }
             let is_first = first == 0 && spans.first().is_some_and(|one| node.start_ps >= one.span.start.0);
             if is_first && order.len() < MOST_ORDERED {
@@ -110,7 +119,14 @@ impl RankSample {
             sums: span.sums,
         };
         let repetitions = repetitions.into_iter().zip(spans).map(closed).collect();
-        Ok(Self { rank, names: keys.names.clone(), is_coupled: keys.is_coupled.clone(), repetitions, order })
+        Ok(Self {
+            rank,
+            names: keys.names.clone(),
+            is_coupled: keys.is_coupled.clone(),
+            repetitions,
+            durations,
+            order,
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::duration_counts::DurationCounts;
 use super::rank_sample::{RankRepetition, RankSample, WorkSum};
 use super::samples::{RepeatedValues, RowSamples};
 
@@ -11,6 +12,8 @@ pub struct RunSample {
     /// The rows.
     pub(super) names: Vec<String>,
     pub(super) is_coupled: Vec<bool>,
+    /// For each row the durations of its slices in all repetitions.
+    pub(super) durations: Vec<DurationCounts>,
     /// Names of the repetitions.
     pub(super) repetitions: Vec<String>,
     /// For each repetition whether the time to the next one is missing.
@@ -68,6 +71,11 @@ impl RunSample {
             .collect()
         };
         let rows: Vec<Vec<u32>> = ranks.iter().map(&mut own).collect();
+        let mut durations = vec![DurationCounts::default(); names.len()];
+        for rank in &shared.ranks {
+            let own = rows[*rank].iter().zip(&ranks[*rank].durations);
+            own.for_each(|(row, of)| durations[*row as usize].merge(of));
+        }
         let cell = |rank: usize, at: usize| {
             let RankRepetition { length_ps, busy_ps, sums, .. } = &ranks[rank].repetitions[at];
             let sums = sums.iter().map(|(row, sum)| (rows[rank][*row as usize], *sum)).collect();
@@ -91,6 +99,7 @@ impl RunSample {
             order,
             names,
             is_coupled,
+            durations,
             times: 1,
         }
     }

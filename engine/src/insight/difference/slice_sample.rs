@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::duration_counts::DurationCounts;
 use super::rank_sample::{RankRepetition, RankSample, WorkSum};
 use super::repetition::RunRepetition;
 use super::work_key::{RowNames, WorkKey};
@@ -17,6 +18,8 @@ use crate::segment::{Bytes, Segment};
 struct TrackWork {
     /// For each repetition the sums by the number of a text.
     sums: Vec<FxHashMap<Option<u32>, WorkSum>>,
+    /// The durations by the number of a text.
+    durations: FxHashMap<Option<u32>, DurationCounts>,
     runs: BusyRuns,
 }
 
@@ -79,19 +82,27 @@ impl RankSample {
         let mut rows = RowNames::default();
         let mut sums: Vec<FxHashMap<u32, WorkSum>> = vec![FxHashMap::default(); chosen.len()];
         let mut runs = BusyRuns::default();
+        let mut durations: Vec<DurationCounts> = Vec::new();
         for (of, track) in of_tracks.into_iter().zip(tracks) {
+            let mut row_of = |text: Option<u32>| -> Result<u32> {
+                Ok(match (key, text) {
+                    (WorkKey::Track, _) => rows.number(Some(track.name(segment)), true),
+                    (WorkKey::Rank, _) => rows.number(Some(&format!("rank {rank}")), true),
+                    (_, Some(text)) => rows.number(Some(segment.text(NameId(text))?), true),
+                    (_, None) => rows.number(None, true),
+                })
+            };
             for (own, sums) in of.sums.into_iter().zip(&mut sums) {
                 for (text, sum) in own {
-                    let row = match (key, text) {
-                        (WorkKey::Track, _) => rows.number(Some(track.name(segment)), true),
-                        (WorkKey::Rank, _) => rows.number(Some(&format!("rank {rank}")), true),
-                        (_, Some(text)) => rows.number(Some(segment.text(NameId(text))?), true),
-                        (_, None) => rows.number(None, true),
-                    };
-                    let known = sums.entry(row).or_default();
+                    let known = sums.entry(row_of(text)?).or_default();
                     known.time_ps = known.time_ps.saturating_add(sum.time_ps);
                     known.count += sum.count;
                 }
+            }
+            for (text, own) in of.durations {
+                let row = row_of(text)? as usize;
+                durations.resize(durations.len().max(row + 1), DurationCounts::default());
+                durations[row].merge(&own);
             }
             runs = runs.joined(of.runs);
         }
@@ -108,7 +119,8 @@ impl RankSample {
         };
         let repetitions = chosen.into_iter().zip(sums).map(one).collect();
         let (names, is_coupled) = rows.finish();
-        Ok(Self { rank, names, is_coupled, repetitions, order: Vec::new() })
+        durations.resize(names.len(), DurationCounts::default());
+        Ok(Self { rank, names, is_coupled, repetitions, durations, order: Vec::new() })
     }
 }
 
@@ -140,7 +152,10 @@ fn track_work<B: Bytes>(
             }
             let sum = sums.entry(text).or_default();
             sum.time_ps = sum.time_ps.saturating_add(one.span.overlap_ps(slice.start_ps, slice.end_ps));
-            sum.count += u64::from(slice.start_ps >= one.span.start.0);
+            if slice.start_ps >= one.span.start.0 {
+                sum.count += 1;
+                of.durations.entry(text).or_default().add(slice.end_ps - slice.start_ps);
+            }
         }
     })?;
     Ok(of)
@@ -180,6 +195,14 @@ mod tests {
                 for (stored, of_work) in stored.repetitions.iter().zip(&of_work.repetitions) {
                     assert_eq!((stored.length_ps, stored.busy_ps), (of_work.length_ps, of_work.busy_ps));
                 }
+                let durations = |of: &RankSample| {
+                    let named = of.names.iter().cloned().zip(of.durations.iter().cloned());
+                    let mut named: Vec<(String, DurationCounts)> =
+                        named.filter(|(_, counts)| *counts != DurationCounts::default()).collect();
+                    named.sort_by(|one, other| one.0.cmp(&other.0));
+                    named
+                };
+                assert_eq!(durations(&stored), durations(&of_work), "{key:?} {spans:?}");
                 let sums = |of: &RankSample| -> Vec<Vec<(String, WorkSum)>> {
                     let named = |one: &RankRepetition| {
                         let named = one.sums.iter().map(|(row, sum)| (of.names[*row as usize].clone(), *sum));

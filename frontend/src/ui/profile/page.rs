@@ -110,7 +110,7 @@ fn given(opened: Opened) -> Vec<Need> {
     let is_slice = matches!(opened.current.slice.get(), Some(Ok(_)));
     let met = [
         (Need::Profile, true),
-        (Need::Pair, opened.names().at(1).is_some()),
+        (Need::Pair, opened.can_compare()),
         (Need::Zoom, opened.can_undo()),
         (Need::Slice, is_slice),
         (Need::Selection, is_selected),

@@ -27,7 +27,7 @@ fn has_content(opened: Opened, place: ProfilePlace) -> bool {
         ProfilePlace::Timeline => true,
         ProfilePlace::Summary => rank.entry.events > 0,
         ProfilePlace::Data => !entries(&rank).is_empty(),
-        ProfilePlace::Compare => opened.names().iter().nth(1).is_some(),
+        ProfilePlace::Compare => opened.can_compare(),
     }
 }
 

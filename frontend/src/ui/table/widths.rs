@@ -27,8 +27,9 @@ pub fn widths(table: &DataTable, columns: &[usize]) -> Vec<usize> {
             let step = (table.rows / SAMPLE).max(1) as usize;
             let rows = (0..table.rows).step_by(step).chain(table.rows.checked_sub(1));
             let values = rows.map(|row| digits_of(&cell_title(column, row)));
+            let content = column.picture_ch.unwrap_or_else(|| values.max().unwrap_or_default());
             // The title has a sign for the order beside it.
-            values.max().unwrap_or_default().max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
+            content.max(column.title.chars().count() + 2).clamp(NARROWEST, widest)
         })
         .collect()
 }

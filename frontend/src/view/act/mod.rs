@@ -102,7 +102,7 @@ pub enum Act {
 pub enum Need {
     /// A profile is open.
     Profile,
-    /// Two profiles are open.
+    /// Two profiles are open, or two parts of one can be compared.
     Pair,
     /// The timeline is shown.
     Timeline,
@@ -153,7 +153,7 @@ impl Need {
             Self::RankRows => "in the tab Collectives",
             Self::Search => "after a search",
             Self::Warnings => "with warnings",
-            Self::Pair => "with two profiles",
+            Self::Pair => "with two runs",
             Self::List => "on a server",
         }
     }

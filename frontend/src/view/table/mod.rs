@@ -46,6 +46,8 @@ pub struct TableColumn {
     pub gives_way: Option<usize>,
     /// Whether all digits are shown. Rounded times of a small window would all look alike.
     pub is_exact: bool,
+    /// Width of the picture that is drawn in place of a text, in characters.
+    pub picture_ch: Option<usize>,
     values: ColumnValues,
     /// Position in the values of each row's value; `None` if every row has one.
     slots: Option<Vec<u32>>,
@@ -71,6 +73,7 @@ impl TableColumn {
             unit: CellUnit::One(unit.to_owned()),
             gives_way: None,
             is_exact: false,
+            picture_ch: None,
             values,
             slots: None,
         }
@@ -92,6 +95,12 @@ impl TableColumn {
     #[must_use]
     pub fn exact(self) -> Self {
         Self { is_exact: true, ..self }
+    }
+
+    /// The same column, which shows a picture of this width in characters in place of its text.
+    #[must_use]
+    pub fn pictured(self, width_ch: usize) -> Self {
+        Self { picture_ch: Some(width_ch), ..self }
     }
 
     /// The same column with a unit for each row.

@@ -115,7 +115,11 @@ fn plots() -> impl Strategy<Value = PlotsState> {
 }
 
 fn compare() -> impl Strategy<Value = CompareState> {
-    proptest::sample::select(&WorkKey::WORDS[..]).prop_map(|(_, by)| CompareState { by })
+    let ranks = || option::of(proptest::collection::vec(any::<u32>(), 1..3));
+    let by = proptest::sample::select(&WorkKey::WORDS[..]);
+    (by, ranks(), ranks(), option::of("\\PC{1,8}")).prop_map(|((_, by), ranks, with_ranks, with_region)| {
+        CompareState { by, ranks, with_ranks, with_region }
+    })
 }
 
 fn muted() -> impl Strategy<Value = MutedFindings> {

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 
-use super::open_profile::Opened;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
 use crate::view::finding_changes::{ChangeKind, FindingChange, finding_changes};
 

@@ -1,25 +1,25 @@
-//! The Compare place: whether the second of two runs is faster, and what differs.
+//! The difference of two runs: the answer, the times of both, and a table of what differs.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::difference::WorkKey;
 use nprof_engine::insight::difference::sentence::signed_time;
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRun, ComparedRuns, VerdictWord};
 use nprof_engine::wire::questions::ComparisonQuestion;
 
-use super::compared_findings::ComparedFindings;
-use super::open_profile::Opened;
-use super::panels::table_of;
+use super::choices::CompareChoices;
+use super::duration_cell::DurationCell;
+use super::findings::ComparedFindings;
 use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::panels::table_of;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
 use crate::ui::text::format;
-use crate::view::comparison_table::{DIFFERENCE, comparison_table};
-use crate::view::state::compare::CompareChange;
+use crate::view::comparison_table::{DIFFERENCE, DURATIONS, comparison_table};
 use crate::view::state::orders::PanelTable;
-use crate::view::{Act, Command, ProfilePlace};
+use crate::view::{Command, ProfilePlace};
 
 /// The difference of the first two profiles of the page.
 #[component]
@@ -31,9 +31,10 @@ pub fn ComparePage(
         opened.comparison(question, cancel)
     });
     let retry = asked.retry;
+    let has_pair = Memo::new(move |_| question(opened).is_some());
     let body = move || {
-        if opened.names().at(1).is_none() {
-            return view! { <OneProfile /> }.into_any();
+        if !has_pair.get() {
+            return view! { <OnePart /> }.into_any();
         }
         match asked.answer() {
             None => view! { <Loading what="Comparing the runs …" /> }.into_any(),
@@ -49,102 +50,41 @@ pub fn ComparePage(
     };
     view! {
         <main class="compare-place" aria-label="Compare">
-            <CompareTools opened />
+            <CompareChoices opened />
             {body}
         </main>
     }
 }
 
-/// The question about the first two profiles. `None` if there is one.
+/// The question about the first two profiles, or about two parts of the only one. `None` if these
+/// do not differ.
 fn question(opened: Opened) -> Option<ComparisonQuestion> {
     let names = opened.names();
-    let (a, b) = (names.at(0)?, names.at(1)?);
-    let (by, region) = opened.session.view.with(|view| (view.compare.by, view.region.clone()));
+    let (compare, region) = opened.session.view.with(|view| (view.compare.clone(), view.region.clone()));
+    let a = names.at(0)?;
+    let b = names.at(1).or(Some(a).filter(|_| compare.has_two_parts(region.as_deref())))?;
     Some(ComparisonQuestion {
-        region: region.clone(),
-        with_region: region,
-        ..ComparisonQuestion::about(a, b, by)
+        ranks: compare.ranks,
+        with_ranks: compare.with_ranks,
+        with_region: compare.with_region.or_else(|| region.clone()),
+        region,
+        ..ComparisonQuestion::about(a, b, compare.by)
     })
 }
 
 #[component]
-fn OneProfile() -> impl IntoView {
+fn OnePart() -> impl IntoView {
     view! {
         <p class="panel-empty">
-            "One profile is open. In the list of profiles, “Compare with another profile” opens two; "
-            <code>"nprof diff"</code> " also compares ranks and regions of one."
+            "One profile is open. Choose another rank or region for B, or open two profiles with "
+            "“Compare with another profile” in the list of profiles."
         </p>
-    }
-}
-
-/// The choices: the subject of rows, the region, and the way to the swapped pair.
-#[component]
-fn CompareTools(opened: Opened) -> impl IntoView {
-    let by = Memo::new(move |_| opened.session.view.with(|view| view.compare.by));
-    let region = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
-    let option = move |key: WorkKey| {
-        view! {
-            <option value=key.name() prop:selected=move || by.get() == key>
-                {words(key)}
-            </option>
-        }
-    };
-    let choose = move |event| {
-        let key = WorkKey::from_name(&event_target_value(&event));
-        key.into_iter().for_each(|key| opened.act(&Command::Compare(CompareChange::By(key))));
-    };
-    let limit = move |event| {
-        let name = Some(event_target_value(&event).trim().to_owned()).filter(|name| !name.is_empty());
-        opened.act(&Command::LimitTo(name));
-    };
-    let swap = move |_| {
-        opened.swap_runs();
-    };
-    let has_pair = opened.names().at(1).is_some();
-    view! {
-        <div class="compare-tools">
-            <label>
-                "By "
-                <select class="select" aria-label="What a row is about" on:change=choose>
-                    {WorkKey::WORDS.map(|(_, key)| option(key)).collect_view()}
-                </select>
-            </label>
-            <label>
-                "Region "
-                <input
-                    class="compare-region"
-                    type="text"
-                    spellcheck="false"
-                    autocomplete="off"
-                    placeholder="all of the runs"
-                    title="Name of a step, layer or phase, as `nprof regions` shows it"
-                    prop:value=move || region.get().unwrap_or_default()
-                    on:change=limit
-                />
-            </label>
-            {has_pair.then(|| view! {
-                <button class="button" type="button" title=Act::SwapRuns.titled("The second run becomes the first one") on:click=swap>
-                    "Swap A and B"
-                </button>
-            })}
-        </div>
-    }
-}
-
-fn words(key: WorkKey) -> &'static str {
-    match key {
-        WorkKey::Name => "name",
-        WorkKey::Track => "track",
-        WorkKey::Layer => "layer",
-        WorkKey::Hlo => "HLO operation",
-        WorkKey::Operator => "operator",
-        WorkKey::Line => "line of source",
-        WorkKey::Rank => "rank",
     }
 }
 
 #[component]
 fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
+    let has_profiles = opened.names().at(1).is_some();
     let doubts = found.doubts.iter().map(|doubt| view! { <p class="compare-doubt">{doubt.clone()}</p> });
     let doubts = doubts.collect_view();
     let most_ps = found.total.a_ps.max(found.total.b_ps).max(1);
@@ -177,7 +117,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
             {doubts}
             <p class="muted">{found.times_are.clone()}</p>
             <ol class="compare-runs" aria-label="Time of both runs">{runs}</ol>
-            <ComparedFindings opened />
+            {has_profiles.then(|| view! { <ComparedFindings opened /> })}
         </header>
         <section class="compare-rows">
             <VirtualTable source tools label="Differences by name" on_open=Signal::stored(Some(open)) />
@@ -199,13 +139,19 @@ fn size_of(of: &ComparedRun) -> String {
     format!("{repetitions}, {}", format::counted(of.ranks, "rank", "ranks"))
 }
 
-/// Draws differences with their signs and bars: worse to the right, better to the left.
+/// Draws differences with their signs and bars, and durations as pictures.
 fn drawn(of: &Arc<ComparedRuns>) -> DrawCell {
     let of = Arc::clone(of);
     let works = of.rows.iter().map(|row| row.difference_ps().unsigned_abs());
     let most = works.max().unwrap_or(1).max(1) as f64;
     Arc::new(move |column, row| {
-        let row = of.rows.get(row as usize).filter(|_| column.key == DIFFERENCE)?;
+        let row = of.rows.get(row as usize)?;
+        if column.key == DURATIONS {
+            return row.durations.clone().map(|of| view! { <DurationCell of /> }.into_any());
+        }
+        if column.key != DIFFERENCE {
+            return None;
+        }
         let difference = row.difference_ps();
         let share = (difference as f64 / most).clamp(-1.0, 1.0);
         let direction = if difference > 0 { "worse" } else { "better" };

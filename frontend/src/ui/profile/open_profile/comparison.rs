@@ -13,20 +13,39 @@ use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::page::PagePlace;
 
 impl Opened {
-    /// The view of the first two profiles in the other order. `None` if there is one.
+    /// Whether two runs can be compared here: two profiles, or parts of one where a server
+    /// computes the comparison.
+    #[must_use]
+    pub fn can_compare(self) -> bool {
+        self.names().at(1).is_some() || self.can_compare_parts()
+    }
+
+    /// Whether a server compares any ranks and regions. A page without one holds the comparisons of
+    /// whole runs.
+    #[must_use]
+    pub fn can_compare_parts(self) -> bool {
+        self.of.source.embedded().is_none()
+    }
+
+    /// The view of the two runs in the other order. `None` if there is one.
     #[must_use]
     pub fn swapped(self) -> Option<View> {
         let view = self.session.view.get();
+        if !view.compare.has_two_parts(view.region.as_deref()) && self.names().at(1).is_none() {
+            return None;
+        }
+        let (compare, region) = view.compare.clone().swapped(view.region.clone());
         let mut names: Vec<String> = view.profiles.iter().map(str::to_owned).collect();
         if names.len() < 2 {
-            return None;
+            return Some(View { compare, region, ..view });
         }
         names.swap(0, 1);
         // Ranks, rows and times of one profile mean others in the other one.
-        Some(View { place: view.place, compare: view.compare, ..View::of_profiles(ProfileNames::of(names)?) })
+        let swapped = View::of_profiles(ProfileNames::of(names)?);
+        Some(View { place: view.place, compare, region, ..swapped })
     }
 
-    /// Shows the first two profiles in the other order. Returns false if there is one.
+    /// Shows the two runs in the other order. Returns false if there is one.
     pub fn swap_runs(self) -> bool {
         let swapped = untrack(|| self.swapped());
         let is_there = swapped.is_some();

@@ -6,6 +6,7 @@ use nprof_engine::wire::notes::NotedRegion;
 
 use super::Opened;
 use crate::ui::shell::spawn_while_shown;
+use crate::view::{Command, View};
 
 impl Opened {
     /// Whether this page can keep regions: one without a server cannot.
@@ -26,6 +27,28 @@ impl Opened {
             match done.await {
                 Ok(()) => self.session.messages.confirm(format!("Region {} is kept", region.name)),
                 Err(error) => self.session.messages.fail(format!("The region was not kept: {error}"), None),
+            }
+            self.regions.refresh.run(());
+        });
+    }
+
+    /// Gives a region another name. A scope of that name follows it.
+    pub fn rename_region(self, name: String, new: String) {
+        let Some(source) = self.current.source.get_untracked() else { return };
+        let profile = self.names().at(source.profile).unwrap_or_default().to_owned();
+        spawn_while_shown(self.profile.info, async move {
+            let done = async { self.of.source.server()?.rename_region(&profile, &name, &new).await };
+            match done.await {
+                Ok(()) => {
+                    self.session.messages.confirm(format!("Region {name} is now {new}"));
+                    let is_scope = |view: &View| view.region.as_deref() == Some(name.as_str());
+                    if self.session.view.with_untracked(is_scope) {
+                        self.act(&Command::LimitTo(Some(new)));
+                    }
+                }
+                Err(error) => {
+                    self.session.messages.fail(format!("The region was not renamed: {error}"), None)
+                }
             }
             self.regions.refresh.run(());
         });
