@@ -121,7 +121,7 @@ pub struct ComparedEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedDurations {
-    /// Where each bar begins, and where the last one ends: ascending, by a factor that is nearly
+    /// Begin of each bar, and end of the last one: ascending, by a factor that is nearly
     /// the same for all.
     pub edges_ps: Vec<i64>,
     /// Slices of the first run in each bar, of all repetitions and ranks.

@@ -59,19 +59,8 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
         let doc = "The largest difference that chance allows, corrected for the number of rows.";
         columns.push(bound("high", "And", doc, &|row| row.high).giving_way(2));
     }
-    let durations = || {
-        let words = of.rows.iter().map(|row| row.durations.as_ref().map(in_words));
-        let words: Vec<Option<String>> = words.collect();
-        let mask = words.iter().map(Option::is_some).collect();
-        let values = texts(words.into_iter().flatten().collect());
-        let doc = "Durations of the slices, from short to long: A in gray, B over it.";
-        TableColumn::new(DURATIONS, "Durations", "", values)
-            .explained(doc)
-            .present(&RowPresence::Some(mask), rows)
-            .pictured(PICTURE_CH)
-    };
     if of.rows.iter().any(|row| row.durations.is_some()) {
-        columns.push(durations().giving_way(3));
+        columns.push(durations(of, rows).giving_way(3));
     }
     columns.extend([
         ints("a", "A", "ps", "Time in the first run.", &|row| row.a_ps),
@@ -80,6 +69,17 @@ pub fn comparison_table(of: &ComparedRuns) -> DataTable {
         count("b_count", "Count B", "Slices in the second run.", &|row| row.b_count).giving_way(1),
     ]);
     DataTable { columns, rows }
+}
+
+/// The durations as pictures, in words for exports.
+fn durations(of: &ComparedRuns, rows: u32) -> TableColumn {
+    let words: Vec<Option<String>> = of.rows.iter().map(|row| row.durations.as_ref().map(in_words)).collect();
+    let mask = words.iter().map(Option::is_some).collect();
+    let values = texts(words.into_iter().flatten().collect());
+    TableColumn::new(DURATIONS, "Durations", "", values)
+        .explained("Durations of the slices, from short to long: A in gray, B over it.")
+        .present(&RowPresence::Some(mask), rows)
+        .pictured(PICTURE_CH)
 }
 
 /// The name of a row, with a note if only one run has the work.

@@ -63,9 +63,9 @@ mod tests {
         // Half of the slices of A are as high as half of what all of B are.
         assert_eq!(a, "M0 16V8.0H48.0V8.0H96.0V16Z");
         assert_eq!(b, "M0 16V16.0H48.0V0.0H96.0V16Z");
-        assert_eq!(in_words(&of), "A: 1 µs to 4 µs, B: 2 µs to 4 µs");
+        assert_eq!(in_words(&of), "A: 1.00 µs to 4.00 µs, B: 2.00 µs to 4.00 µs");
         let none = ComparedDurations { b: vec![0, 0], ..of };
         assert_eq!(duration_shapes(&none)[1], "");
-        assert_eq!(in_words(&none), "A: 1 µs to 4 µs");
+        assert_eq!(in_words(&none), "A: 1.00 µs to 4.00 µs");
     }
 }

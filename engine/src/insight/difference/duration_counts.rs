@@ -15,7 +15,7 @@ pub(super) struct DurationCounts(Vec<(u16, u64)>);
 /// The durations of a row in two runs, in bars that both share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DurationBars {
-    /// Where each bar begins, and where the last one ends, in picoseconds: ascending, by a factor
+    /// Begin of each bar, and end of the last one, in picoseconds: ascending, by a factor
     /// that is nearly the same for all.
     pub edges_ps: Vec<i64>,
     /// Slices of the first run in each bar.
