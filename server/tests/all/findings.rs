@@ -135,7 +135,7 @@ fn planted_causes_of_a_simulated_device_are_found_with_their_cost() {
         ("throttle=3", "late-rank"),
         ("slow-link=1", "slow-link"),
         ("dma-late=3", "slow-step"),
-        ("spill", "chip-wait"),
+        ("spill", "dma-wait"),
     ] {
         let planted = ["--fault", fault, "--truth", truth.to_str().unwrap(), "--events", "20000"];
         let found = findings_of_demo(dir.path(), &planted);

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::chip_waits::{PartyWait, chip_waits};
 use super::coverage::Coverage;
 use super::data_gap::DataGap;
 use super::idle_time::IdleTime;
@@ -18,7 +19,7 @@ use crate::insight::region::{NoSteps, StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
 use crate::metrics::RankMeasures;
-use crate::model::{MachineSide, TrackId, WorkNode};
+use crate::model::{MachineSide, Role, TrackId, WorkNode};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
 const MOST_LOST: f64 = 0.05;
@@ -63,6 +64,7 @@ pub struct Facts<'g> {
     measures: RankMeasures,
     pub(super) work: Work<'g>,
     median_rank: OnceLock<MedianRank<'g>>,
+    chip_waits: OnceLock<Vec<PartyWait<'g>>>,
 }
 
 impl<'g> Facts<'g> {
@@ -84,6 +86,7 @@ impl<'g> Facts<'g> {
             measures: RankMeasures::default(),
             work,
             median_rank: OnceLock::new(),
+            chip_waits: OnceLock::new(),
             job,
             report,
             graph,
@@ -132,6 +135,12 @@ impl<'g> Facts<'g> {
     /// Measurements of a rank, as far as its device has them.
     pub(super) fn measures(&self) -> &RankMeasures {
         &self.measures
+    }
+
+    /// Whether transfers have queues of their own.
+    pub(super) fn has_transfers(&self) -> bool {
+        let has_queue = |rank: &RankGraph| rank.work.queues.iter().any(|of| of.identity.role == Role::Queue);
+        self.graph.ranks.iter().any(has_queue)
     }
 
     /// Whether calls of hosts were recorded.
@@ -193,6 +202,15 @@ impl<'g> Facts<'g> {
     /// The ranks side by side.
     pub(super) fn median_rank(&self) -> &MedianRank<'g> {
         self.median_rank.get_or_init(|| MedianRank::of_edges(&self.edges))
+    }
+
+    /// The waits inside chips, the longest first, one for each awaited party.
+    pub(super) fn chip_waits(&self) -> Result<&[PartyWait<'g>]> {
+        if let Some(known) = self.chip_waits.get() {
+            return Ok(known);
+        }
+        let found = chip_waits(self)?;
+        Ok(self.chip_waits.get_or_init(|| found))
     }
 
     /// Time that a run under a scenario would save.

@@ -4,6 +4,7 @@
 //! nothing found, or cannot tell. A saving is a bracket from the replay where one is possible. The
 //! savings of two findings do not add up: they can be of the same time.
 
+mod chip_waits;
 pub mod coverage;
 mod data_gap;
 mod evidence;

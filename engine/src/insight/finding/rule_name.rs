@@ -7,8 +7,10 @@ pub enum RuleName {
     LateRank,
     /// Ranks with slow transfers between them.
     SlowLink,
-    /// Engines or queues of a chip that wait for each other.
+    /// Engines of a chip that wait for each other.
     ChipWait,
+    /// Engines that wait for transfers of data.
+    DmaWait,
     /// Communication that no work covers.
     ExposedCommunication,
     /// A device that waits for launches.

@@ -6,6 +6,7 @@ mod capture_loss;
 mod chip_limit;
 mod chip_wait;
 mod compute_bound;
+mod dma_wait;
 mod exposed_communication;
 mod exposed_preparation;
 mod hardware_error;
@@ -66,6 +67,8 @@ pub enum MetricsNeed {
     Nothing,
     /// Calls of hosts that launch work.
     Hosts,
+    /// Queues of transfers beside engines.
+    Transfers,
     /// Metrics of engines and transfers.
     Device,
     /// Launch parameters of kernels.
@@ -83,6 +86,7 @@ impl MetricsNeed {
         match self {
             Self::Nothing => true,
             Self::Hosts => facts.has_launches(),
+            Self::Transfers => facts.has_transfers(),
             Self::Device => device.is_some(),
             Self::Kernels => kernels.is_some(),
             Self::Arrays => arrays.is_some(),
@@ -92,10 +96,11 @@ impl MetricsNeed {
 }
 
 /// All rules, in the order of [`RuleName`].
-pub static RULES: [FindingRule; 25] = [
+pub static RULES: [FindingRule; 26] = [
     late_rank::RULE,
     slow_link::RULE,
     chip_wait::RULE,
+    dma_wait::RULE,
     exposed_communication::RULE,
     launch_bound::RULE,
     host_blocks::RULE,

@@ -1,19 +1,22 @@
 //! Rules about one machine: its host, its queues, and its time without work.
 
-use super::super::{DataGap, Facts, Judgement, RuleName};
+use super::super::{DataGap, Facts, Judgement, RuleName, findings};
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::{Cancel, Work};
 use crate::insight::region::NoSteps;
 use crate::insight::tests::{Drawn, work_of};
 use crate::insight::{JobGraph, Scenario};
-use crate::model::RankCalls;
+use crate::model::{RankCalls, RankWork, Role};
 use crate::spill::NoShelf;
 
 const US: i64 = 1_000_000;
 
 pub(super) fn machine(slices: &[Drawn]) -> Analysed {
-    let work = work_of(slices);
+    machine_of(work_of(slices))
+}
+
+fn machine_of(work: RankWork) -> Analysed {
     let job = Job::new(vec![RankInput { rank: 0, calls: RankCalls::default(), given: None, stated_ps: 0 }]);
     let found = matched(&job, Cancel::NEVER).unwrap();
     let report = report(&job, found, Cancel::NEVER).unwrap();
@@ -203,6 +206,30 @@ fn an_engine_waits_for_another_one() {
     let tracks = tracks(&found);
     assert!(tracks.contains(&Some("queue 0")), "{tracks:?}");
     assert_eq!(machine(&busy(20)).verdict(RuleName::ChipWait), Judgement::Nothing);
+}
+
+#[test]
+fn an_engine_waits_for_transfers() {
+    let mut slices = Vec::new();
+    for at in 0..20 {
+        let start = at * 200;
+        slices.push(Drawn(1, "load", start, start + 98));
+        slices.push(Drawn(0, "gemm", start + 100, start + 199));
+    }
+    let mut work = work_of(&slices);
+    let is_loading = |at: &usize| work.party(*at as u32) == "queue 1";
+    let queue = (0..work.queues.len()).find(is_loading).unwrap();
+    work.queues[queue].identity.role = Role::Queue;
+    let of = machine_of(work);
+    let found = of.found(RuleName::DmaWait);
+    assert_eq!(found.place.track.as_deref(), Some("queue 0"));
+    assert!(found.text().contains("for queue 1"), "{}", found.text());
+    // The same wait is none for another engine.
+    assert!(!tracks(&of.verdict(RuleName::ChipWait)).contains(&Some("queue 0")));
+    // Without queues of transfers, nobody is asked.
+    let of = machine(&slices);
+    let facts = Facts::new(&of.job, &of.report, &of.graph, Work::IN_PLACE).unwrap();
+    assert!(findings(&facts).unwrap().iter().all(|one| one.rule != RuleName::DmaWait));
 }
 
 #[test]
