@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ask, eventually, parametersOf, rowOf, viewOf } from "./picture.mjs";
+import { ask, eventually, parametersOf, picture, rowOf, scaleOf, settled, viewOf } from "./picture.mjs";
 import { exported, openPage, serve, SERVED } from "./stage.mjs";
 
 const panelOf = (page) => page.getByRole("article", { name: "Findings" });
@@ -108,6 +108,70 @@ test("findings are listed and lead to their places", async (t) => {
     assert.deepEqual(problems, []);
   });
   assert.deepEqual(problems, []);
+});
+
+/** Of the boxes, as in frontend/src/draw/overlay.rs. */
+const BOX = { light: [138, 75, 0], dark: [240, 179, 90] };
+
+/** Number of points of a line along the upper edge of a row that have the colour of a box. */
+async function boxPoints(page, track, finding, theme) {
+  const [scale, { at }] = [await scaleOf(page), await picture(page)];
+  const row = await rowOf(page, track).first().boundingBox();
+  const [left, right] = [scale.x(finding.start_ps), scale.x(finding.end_ps)];
+  const isBox = (x, y) => at(x, y).every((part, index) => Math.abs(part - BOX[theme][index]) < 30);
+  const points = Array.from({ length: 40 }, (_, step) => left + ((right - left) * (step + 0.5)) / 40);
+  return points.filter((x) => [0, 1, 2].some((y) => isBox(x, row.y + y))).length;
+}
+
+test("boxes over the rows show where findings are", async (t) => {
+  const faults = ["--fault", "pause=1", "--fault", "slow-link=2"];
+  const { url } = await serve(t, "demo", "--ranks", "4", "--events", "20000", ...faults, "--db-bucket", "job");
+  const { findings } = await ask(url, "profiles/job/findings");
+  const finding = findings.find(({ state, track, start_ps }) => state === "found" && track !== null && start_ps !== null);
+  const length = finding.end_ps - finding.start_ps;
+  const address = `${url}/profile/job?v=2&rank=${finding.rank}&from=${finding.start_ps - length}&to=${finding.end_ps + length}`;
+
+  for (const theme of ["light", "dark"]) {
+    await t.test(`over the track of the place, ${theme}`, async (t) => {
+      const { page, problems } = await openPage(t, { width: 1600, height: 900, colorScheme: theme });
+      await page.goto(`${address}&tab=findings`);
+      await itemsOf(page).first().waitFor();
+      await settled(page);
+      await eventually(async () => assert.ok((await boxPoints(page, finding.track, finding, theme)) > 20, "no box"));
+      assert.deepEqual(problems, []);
+    });
+  }
+
+  await t.test("the saving on its corner says the sentence, and a click selects the finding", async (t) => {
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${address}&tab=findings`);
+    await itemsOf(page).first().waitFor();
+    await settled(page);
+    const [scale, row] = [await scaleOf(page), await rowOf(page, finding.track).first().boundingBox()];
+    const corner = [scale.x(finding.start_ps) + 8, row.y + 1];
+    await eventually(async () => {
+      await page.mouse.move(10, 10);
+      await page.mouse.move(...corner);
+      await page.getByRole("tooltip").getByText(`${finding.rule}: ${finding.text}`).waitFor({ timeout: 1_000 });
+    });
+    await page.mouse.click(...corner);
+    await isAt(page, finding);
+    await panelOf(page).locator("[aria-current=true]").waitFor();
+    assert.ok((await panelOf(page).locator("[aria-current=true]").innerText()).includes(finding.rule));
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("a muted finding has no box", async (t) => {
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${address}&tab=findings`);
+    await itemsOf(page).first().waitFor();
+    await settled(page);
+    await eventually(async () => assert.ok((await boxPoints(page, finding.track, finding, "light")) > 20, "no box"));
+    await page.getByRole("button", { name: `all ${finding.rule}` }).first().click();
+    await settled(page);
+    await eventually(async () => assert.ok((await boxPoints(page, finding.track, finding, "light")) < 10, "a box"));
+    assert.deepEqual(problems, []);
+  });
 });
 
 test("the panel says that it waits, and a closed panel ends the work", SERVED, async (t) => {

@@ -5,6 +5,7 @@ pub mod arrow;
 pub mod band;
 pub mod batch;
 pub mod density;
+pub mod finding_box;
 pub mod front;
 mod heat;
 pub mod instance;
@@ -22,6 +23,8 @@ pub mod transfer;
 pub mod values;
 pub mod wait_band;
 
+#[cfg(feature = "browser")]
+mod box_pen;
 #[cfg(feature = "browser")]
 pub mod canvas_2d;
 #[cfg(feature = "browser")]

@@ -6,6 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 
 use super::arrow::{Arrow, Tag};
+use super::finding_box::DrawnBoxes;
 use super::front::{Front, FrontOf, Mark};
 use super::label::Label;
 use super::palette::{Ground, Ink};
@@ -19,7 +20,7 @@ const FONT: &str =
     "11px system-ui, -apple-system, \"Segoe UI\", Roboto, \"Noto Sans\", \"Liberation Sans\", sans-serif";
 
 /// CSS colours for one background.
-struct Inks {
+pub(super) struct Inks {
     ground: &'static str,
     text: &'static str,
     muted: &'static str,
@@ -29,9 +30,13 @@ struct Inks {
     shade: &'static str,
     on_accent: &'static str,
     /// Colour around lines that cross bars of any colour.
-    halo: &'static str,
+    pub(super) halo: &'static str,
     /// Colour of the critical path, which no bar has.
     path: &'static str,
+    /// Colours of the boxes of findings: of lines and texts, of tags, and of texts on lines' colour.
+    pub(super) finding: &'static str,
+    pub(super) finding_soft: &'static str,
+    pub(super) on_finding: &'static str,
 }
 
 fn inks(ground: Ground) -> &'static Inks {
@@ -47,6 +52,9 @@ fn inks(ground: Ground) -> &'static Inks {
             on_accent: "#ffffff",
             halo: "#ffffff",
             path: "#c4127e",
+            finding: "#8a4b00",
+            finding_soft: "#fdf3e1",
+            on_finding: "#ffffff",
         },
         Ground::Dark => &Inks {
             ground: "#15191f",
@@ -59,6 +67,9 @@ fn inks(ground: Ground) -> &'static Inks {
             on_accent: "#0e1433",
             halo: "#0b0e13",
             path: "#ff5cb8",
+            finding: "#f0b35a",
+            finding_soft: "#35290f",
+            on_finding: "#0e1115",
         },
     }
 }
@@ -94,6 +105,8 @@ pub struct AreaAbove<'a> {
     pub area: Area,
     /// Texts on slices.
     pub labels: Vec<Label<'a>>,
+    /// Boxes of findings.
+    pub boxes: DrawnBoxes,
     /// The slice under the pointer.
     pub hovered: Option<Rect>,
     /// The selected slice.
@@ -167,6 +180,10 @@ impl Pen {
         Some(Self { context, widths: HashMap::new() })
     }
 
+    pub(super) fn context(&self) -> &CanvasRenderingContext2d {
+        &self.context
+    }
+
     /// Width of a text in CSS pixels.
     pub fn width_px(&mut self, text: &str) -> f64 {
         if let Some(width) = self.widths.get(text) {
@@ -238,6 +255,7 @@ impl Pen {
                 context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
             }
         }
+        self.boxes(&above.boxes, inks);
         for front in &above.fronts {
             self.front(front, inks);
         }
@@ -250,6 +268,7 @@ impl Pen {
         if let Some(rect) = above.selected {
             self.outline(rect, width_px, inks.selected, 2.0);
         }
+        self.box_tags(&above.boxes.tags, inks);
     }
 
     /// Draws the ruler. Labels count from a base that is drawn elsewhere.

@@ -123,6 +123,10 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<T
         Hovered::Sample { time_ps, value: sample, .. } => {
             (None, vec![("Value", value(*sample)), ("Since", clock.text(*time_ps))])
         }
+        Hovered::Finding(mark) => {
+            let span = format::duration(mark.span.duration_ps());
+            (Some(mark.title.clone()), vec![("Span", span), ("Click", "goes there".to_owned())])
+        }
         Hovered::Range { span, min, max, last } => {
             let range = format!("{} to {}", value(*min), value(*max));
             (

@@ -1,16 +1,19 @@
 //! The bands over the tracks: the steps of the current rank, spans that users named, and the places
 //! of the findings.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::wire::page_link::window_around;
 use nprof_engine::wire::regions::{RegionEntry, RegionKindEntry, RegionList};
 
-use super::open_profile::Opened;
+use super::open_profile::{Opened, ShownFinding};
 use crate::ui::timeline::Bands;
 use crate::view::Command;
 use crate::view::band::{BandSpan, BandTarget, RegionBand, lanes};
+use crate::view::finding_box::FindingBox;
 
 /// Lanes of regions that users named.
 const NAMED_LANES: usize = 2;
@@ -46,7 +49,8 @@ pub fn shown_bands(opened: Opened) -> Bands {
             finding.into_iter().for_each(|finding| opened.reveal_finding(&finding));
         }
     });
-    Bands { shown, on_open }
+    let boxes = Memo::new(move |_| boxes(opened));
+    Bands { shown, boxes, on_open }
 }
 
 /// A band for steps, else for layers, and one for phases.
@@ -83,12 +87,35 @@ fn region(label: String, span: Interval, is_outlier: bool) -> BandSpan {
 fn findings(opened: Opened) -> Vec<BandSpan> {
     let shown = opened.findings.shown.get();
     let spans = shown.iter().enumerate().filter_map(|(at, finding)| {
-        let span = finding.place.as_ref()?.span?;
-        let entry = &finding.entry;
-        let saved = entry.saved_ps().map(|ps| format!("{} ", short_duration(ps as f64))).unwrap_or_default();
-        let label = format!("{saved}{}", entry.rule);
-        let title = format!("{}: {}", entry.rule, entry.text);
-        Some(BandSpan { span, label, title, target: BandTarget::Finding(at) })
+        let saved = saved(finding).map(|saved| format!("{saved} ")).unwrap_or_default();
+        mark(at, finding, format!("{saved}{}", finding.entry.rule))
     });
     spans.collect()
+}
+
+/// The boxes of findings with a span and a rank.
+fn boxes(opened: Opened) -> Vec<FindingBox> {
+    let profile = opened.findings.times.with(|times| times.profile);
+    let followed = opened.findings.followed.get();
+    let shown = opened.findings.shown.get();
+    let boxes = shown.iter().enumerate().filter_map(|(at, finding)| {
+        let ranks = FindingBox::ranks_of(finding.place.as_ref()?, profile);
+        let label = saved(finding).map_or_else(|| finding.entry.rule.clone(), |saved| format!("−{saved}"));
+        let mark = Arc::new(mark(at, finding, label)?);
+        let is_followed = followed == Some(finding.at);
+        Some(FindingBox { mark, ranks, track: finding.entry.track.clone(), is_followed })
+    });
+    boxes.filter(|of| !of.ranks.is_empty()).collect()
+}
+
+/// The span of a finding with a label. `None` if the finding has no span.
+fn mark(at: usize, finding: &ShownFinding, label: String) -> Option<BandSpan> {
+    let span = finding.place.as_ref()?.span?;
+    let title = format!("{}: {}", finding.entry.rule, finding.entry.text);
+    Some(BandSpan { span, label, title, target: BandTarget::Finding(at) })
+}
+
+/// The time that the run would save, if there is any.
+fn saved(finding: &ShownFinding) -> Option<String> {
+    finding.entry.saved_ps().filter(|ps| *ps > 0).map(|ps| short_duration(ps as f64))
 }

@@ -8,6 +8,7 @@ use super::stage::StageHandle;
 use super::track_list::TrackList;
 use super::{Scene, TimelineElements};
 use crate::ui::controls::{If, own_element, scrolled_px};
+use crate::view::band::BandSpan;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::{Command, Size};
 
@@ -22,8 +23,10 @@ pub fn RulerArea(
     zero: Signal<String>,
     /// Receives the user's commands.
     on_command: Callback<Command>,
+    /// Receives a finding that was clicked.
+    on_open: Callback<BandSpan>,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.scrollers, on_command);
+    let gestures = Gestures::new(stage, parts.scrollers, on_command, on_open);
     view! {
         <canvas
             class="ruler"
@@ -49,6 +52,8 @@ pub fn Rows(
     stage: StageHandle,
     /// Receives the user's commands.
     on_command: Callback<Command>,
+    /// Receives a finding that was clicked.
+    on_open: Callback<BandSpan>,
 ) -> impl IntoView {
     let pins_px = Memo::new(move |_| scene.sight.with(|sight| sight.pinned.height_px));
     let has_pins = Memo::new(move |_| pins_px.get() > 0.0);
@@ -56,7 +61,7 @@ pub fn Rows(
         <div class="timeline-frame" node_ref=parts.frame style=move || format!("--pins: {}px", pins_px.get())>
             <RowsOfPart part=RowPart::Pinned has_rows=has_pins parts scene on_command />
             <RowsOfPart part=RowPart::Others has_rows=true parts scene on_command />
-            <SightCanvases parts scene stage on_command />
+            <SightCanvases parts scene stage on_command on_open />
             <If is=move || has_pins.get()>
                 <div class="timeline-edge" aria-hidden="true"></div>
             </If>
@@ -132,8 +137,9 @@ fn SightCanvases(
     scene: Scene,
     stage: StageHandle,
     on_command: Callback<Command>,
+    on_open: Callback<BandSpan>,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.scrollers, on_command);
+    let gestures = Gestures::new(stage, parts.scrollers, on_command, on_open);
     let size = move || {
         let Size { width_px, height_px } = scene.times.tracks_size.get();
         format!("width: {width_px}px; height: {height_px}px")

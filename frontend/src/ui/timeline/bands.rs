@@ -4,12 +4,15 @@ use leptos::prelude::*;
 
 use super::Scene;
 use crate::view::band::{BandSpan, BandTarget, PlacedSpan, RegionBand, in_sight};
+use crate::view::finding_box::FindingBox;
 
 /// The bands, and the receiver of clicks on their spans.
 #[derive(Clone, Copy)]
 pub struct Bands {
     /// The bands, the uppermost first.
     pub shown: Memo<Vec<RegionBand>>,
+    /// The boxes of findings over the rows.
+    pub boxes: Memo<Vec<FindingBox>>,
     /// Receives a span that was clicked.
     pub on_open: Callback<BandSpan>,
 }

@@ -15,6 +15,7 @@ use super::stage::{Outcome, Stage};
 use super::tiles::{TileStep, now_ms};
 use crate::draw::arrow::arrows;
 use crate::draw::batch::Batch;
+use crate::draw::finding_box::DrawnBoxes;
 use crate::draw::front::{FrontOf, front};
 use crate::draw::label::{Label, labels};
 use crate::draw::overlay::{Above, AreaAbove, Pen, Shade};
@@ -148,11 +149,14 @@ impl Stage {
             painter.clear(&surface);
             cameras.iter().for_each(|camera| tiles(camera).paint(painter, &surface));
         }
+        let boxes = &self.shown.boxes;
         let areas = cameras.iter().map(|camera| AreaAbove {
             labels: tiles(camera).labels(&mut tools.above),
+            boxes: DrawnBoxes::of(camera, boxes, &mut |text| tools.above.width_px(text)),
             ..area_above(camera, &self.shown, self.hovered.as_ref())
         });
-        let areas = areas.collect();
+        let areas: Vec<_> = areas.collect();
+        self.tags = areas.iter().flat_map(|area| area.boxes.tags.iter().cloned()).collect();
         let above = above(&camera(sight.others), &self.shown, &self.gesture, areas);
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
         let ruled = Ruled { scale, zero_ps: self.shown.zero.0, ratio, ground, shades: above.shades };
@@ -280,12 +284,15 @@ fn area_above<'a>(camera: &Camera<'a>, shown: &ShownTimeline, hovered: Option<&H
     AreaAbove {
         area: camera.area,
         labels: Vec::new(),
+        boxes: DrawnBoxes::default(),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } | Hovered::Limit { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)
             }
             Hovered::Cell { span, .. } => camera.rect(hit.track, hit.lane, span.start.0, span.duration_ps()),
-            Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. } => None,
+            Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. } | Hovered::Finding(_) => {
+                None
+            }
         }),
         selected: match &shown.reading {
             Some(reading) => rect_of_reading(reading),

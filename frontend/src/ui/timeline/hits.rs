@@ -1,5 +1,7 @@
 //! Finds the item at a point of the tracks, in the tile that is drawn there.
 
+use std::sync::Arc;
+
 use leptos::prelude::window;
 use nprof_engine::base::Time;
 use nprof_engine::tile::{CELLS, TileId};
@@ -23,6 +25,9 @@ impl Stage {
     /// The item at a point of the tracks.
     #[must_use]
     pub fn hit(&self, at: Point) -> Option<Hit> {
+        if let Some(tag) = self.tags.iter().rev().find(|tag| tag.has(at)) {
+            return Some(Hit { track: tag.track, lane: 0, what: Hovered::Finding(Arc::clone(&tag.mark)) });
+        }
         let sheet = &*self.shown.sheet;
         let row_px = self.shown.sight.row_px(at.y_px);
         let row = self.shown.layout.row_at(row_px)?;

@@ -56,6 +56,7 @@ use crate::fetch::Source;
 use crate::ui::shell::{Commands, CurrentTheme, Handler, Theme};
 use crate::ui::text::format;
 use crate::view::act::Need;
+use crate::view::finding_box::{PlacedBox, placed_boxes};
 use crate::view::ranks::standing::Standings;
 use crate::view::rows::layout::RankHeight;
 use crate::view::rows::layout::RankRows;
@@ -138,7 +139,8 @@ pub fn Timeline(
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_size);
-    show(stage, scene, Marked { selected, pointed: pointed.detail, run });
+    let boxes = placed(bands, scene);
+    show(stage, scene, Marked { selected, pointed: pointed.detail, run, boxes });
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
@@ -155,7 +157,7 @@ pub fn Timeline(
     view! {
         <section class="timeline" aria-label="Timeline">
             <TimelineHead parts scene stage bands zero on_command />
-            <Rows parts scene stage on_command />
+            <Rows parts scene stage on_command on_open=bands.on_open />
             <BesideTrace window=scene.window whole=scene.times.whole clock=times.clock on_command />
             <NoTracks layout=scene.layout />
             <ActivePart view reach=times.reach on_command />
@@ -184,7 +186,7 @@ fn TimelineHead(
             <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
             <Minimap canvas=parts.minimap span=scene.widest shown=scene.window bands on_command />
             <div class="timeline-corner timeline-base" title=zero>{move || base.get()}</div>
-            <RulerArea parts stage zero on_command />
+            <RulerArea parts stage zero on_command on_open=bands.on_open />
             <BandRows bands scene />
         </div>
     }
@@ -346,10 +348,20 @@ struct Marked {
     pointed: Memo<Option<Arc<SliceDetail>>>,
     /// Answers about the run.
     run: DrawnRun,
+    /// The boxes of findings.
+    boxes: Memo<Arc<Vec<PlacedBox>>>,
+}
+
+/// The boxes of findings with their rows.
+fn placed(bands: Bands, scene: Scene) -> Memo<Arc<Vec<PlacedBox>>> {
+    Memo::new(move |_| {
+        let (sheet, layout) = (scene.tracks.sheet.get(), scene.layout.get());
+        Arc::new(bands.boxes.with(|boxes| placed_boxes(boxes, &sheet, &layout)))
+    })
 }
 
 /// Updates the stage whenever any drawn value has changed.
-fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, run }: Marked) {
+fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, run, boxes }: Marked) {
     let theme = expect_context::<CurrentTheme>();
     let source = Source::of_page();
     Effect::new(move |_| {
@@ -373,6 +385,7 @@ fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, run }: Mar
             marked,
             path: run.path.get(),
             waits: run.waits.get(),
+            boxes: boxes.get(),
             ground: match theme.get() {
                 Theme::Light => Ground::Light,
                 Theme::Dark => Ground::Dark,

@@ -9,6 +9,7 @@ use super::Scrollers;
 use super::canvas_content::{Hit, Pointer};
 use super::stage::{Stage, StageHandle};
 use crate::ui::controls::capture;
+use crate::view::band::BandSpan;
 use crate::view::pointing::touch::Touches;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::{Command, Hovered, Point, Reading, TimeScale};
@@ -58,6 +59,8 @@ struct Click {
 pub struct Gestures {
     stage: StageHandle,
     on_command: Callback<Command>,
+    /// Receives a finding that was clicked.
+    on_open: Callback<BandSpan>,
     press: StoredValue<Option<PointerGesture>>,
     clicked: StoredValue<Option<Click>>,
     /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
@@ -81,11 +84,16 @@ pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
 impl Gestures {
     /// The gestures of a stage with scrolling rows.
     #[must_use]
-    pub fn new(stage: StageHandle, scrollers: Scrollers, on_command: Callback<Command>) -> Self {
+    pub fn new(
+        stage: StageHandle,
+        scrollers: Scrollers,
+        on_command: Callback<Command>,
+        on_open: Callback<BandSpan>,
+    ) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
         let (clicked, presses) = (StoredValue::new(None), StoredValue::new(0));
         let touched = StoredValue::new(RowPart::Others);
-        Self { stage, on_command, press, clicked, presses, touches, touched, scrollers }
+        Self { stage, on_command, on_open, press, clicked, presses, touches, touched, scrollers }
     }
 
     /// The element that scrolls at a distance from the top of the tracks.
@@ -259,7 +267,10 @@ impl Gestures {
             Some(Hovered::Cell { span, .. }) => {
                 self.on_command.run(Command::Focus(around(span.start.0, span.duration_ps())));
             }
-            Some(Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. }) | None => {}
+            Some(
+                Hovered::Group { .. } | Hovered::Sample { .. } | Hovered::Range { .. } | Hovered::Finding(_),
+            )
+            | None => {}
         }
     }
 
@@ -275,6 +286,9 @@ impl Gestures {
             client: client_position(event),
             hit,
         }));
+        if let Some(Hit { what: Hovered::Finding(mark), .. }) = &hit {
+            return self.on_open.run(BandSpan::clone(mark));
+        }
         let command = |stage: &mut Stage| command_of(stage, hit?, at.x_px);
         let command = self.stage.with(command).flatten().unwrap_or(Command::Select(None));
         self.on_command.run(command);
@@ -328,6 +342,7 @@ fn command_of(stage: &Stage, hit: Hit, x_px: f64) -> Option<Command> {
     let path = track.path.clone();
     let command = match hit.what {
         Hovered::Group { .. } => return Some(Command::SetGroup { path, is_open: true }),
+        Hovered::Finding(_) => return None,
         Hovered::Sample { .. } | Hovered::Range { .. } => {
             Command::Read(Reading { track: path, time_ps: shown.scale().time_from_px(x_px) })
         }

@@ -14,6 +14,7 @@ use super::canvas_content::{GestureState, Hit, ShownTimeline};
 use super::canvases::{Canvases, Tools};
 use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
+use crate::draw::finding_box::BoxTag;
 use crate::draw::names::NameColours;
 use crate::draw::shape::Shape;
 use crate::fetch::decode::PackedTile;
@@ -45,6 +46,8 @@ pub struct Stage {
     pub(super) drawn_part: Option<(Interval, RowSight)>,
     /// True once the window has rested.
     pub(super) is_settled: bool,
+    /// The tags of findings that are drawn.
+    pub(super) tags: Vec<BoxTag>,
     /// The last look for empty rows.
     pub(super) looked: Option<OccupancyKey>,
 }

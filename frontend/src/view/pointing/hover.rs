@@ -1,8 +1,11 @@
 //! The item under the pointer.
 
+use std::sync::Arc;
+
 use nprof_engine::base::Interval;
 use nprof_engine::model::SliceForm;
 
+use crate::view::band::BandSpan;
 use crate::view::point::Point;
 use crate::view::time::axis::Axis;
 
@@ -96,6 +99,8 @@ pub enum Hovered {
         /// Last value.
         last: f64,
     },
+    /// The saving on the box of a finding.
+    Finding(Arc<BandSpan>),
 }
 
 impl Hovered {
@@ -112,6 +117,8 @@ impl Hovered {
                 *span = axis.shared_span(*span);
             }
             Self::Sample { time_ps, .. } => *time_ps = axis.shared(*time_ps),
+            // Places of findings have the times of the page.
+            Self::Finding(_) => {}
         }
         self
     }
@@ -123,7 +130,7 @@ impl Hovered {
             Self::Slice { row, .. } | Self::Limit { row, .. } | Self::Cell { longest_row: row, .. } => {
                 Some(*row)
             }
-            Self::Group { .. } | Self::Sample { .. } | Self::Range { .. } => None,
+            Self::Group { .. } | Self::Sample { .. } | Self::Range { .. } | Self::Finding(_) => None,
         }
     }
 }
