@@ -90,7 +90,7 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   // Exports, regions of all ranks and changes of notes are for programs: no page asks for them.
   const isForPrograms = (path) => /\/profiles\/\{slug\}\/(export|regions|notes\/.*)$/.test(path);
   // A replay reads the segments of all ranks, which the page gives its worker first: run.test.mjs compares it.
-  const needsReplay = (path) => /\/whatif(\/subjects)?$/.test(path);
+  const needsReplay = (path) => /\/(whatif(\/subjects)?|critical-path\/slack)$/.test(path);
   // A file of one profile compares nothing; compare.test.mjs opens one of two.
   const needsTwo = (path) => /\/comparison$/.test(path);
   const isAsked = (path) => path.startsWith("/api/profiles") && !isForPrograms(path) && !needsReplay(path) && !needsTwo(path);

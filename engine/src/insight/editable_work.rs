@@ -9,16 +9,19 @@ use crate::model::{MachineSide, RankWork, WorkClass};
 /// its engine or queue, its operation, its rank. Empty if nothing of it is replayed.
 #[must_use]
 pub fn subjects_of(graph: &JobGraph, rank: u32, row: u32) -> Vec<Subject> {
-    let Some(of) = graph.ranks.iter().find(|of| of.rank == rank) else { return Vec::new() };
+    if !graph.ranks.iter().any(|of| of.rank == rank) {
+        return Vec::new();
+    }
     let mut subjects = Vec::new();
-    if let Some((at, node)) = (0_u32..).zip(&of.work.nodes).find(|(_, node)| node.row == row) {
+    if let Some((position, at)) = graph.node_at(rank, row) {
+        let of = &graph.ranks[position as usize];
         match of.call(at) {
             Some(call) => {
                 let signature = graph.meetings[call.meeting as usize].signature;
                 let kind = graph.kinds[signature as usize];
                 subjects.push(Subject::Transfer(kind.name().to_owned()));
             }
-            None => subjects.extend(of_class(graph, &of.work, node.class)),
+            None => subjects.extend(of_class(graph, &of.work, of.work.nodes[at as usize].class)),
         }
     }
     if graph.ranks.len() > 1 {

@@ -284,6 +284,13 @@ impl CriticalPath {
         Self { span_ps: (first_ps, last.time_ps), parts }
     }
 
+    /// Whether the path leads through the work of a node, not only through a gap before it.
+    #[must_use]
+    pub fn leads_through(&self, rank: u32, node: u32) -> bool {
+        let is_work = |kind: PathKind| !matches!(kind, PathKind::Gap | PathKind::Host);
+        self.parts.iter().any(|part| (part.rank, part.node) == (rank, node) && is_work(part.kind))
+    }
+
     /// Length of the run in picoseconds.
     #[must_use]
     pub fn length_ps(&self) -> i64 {

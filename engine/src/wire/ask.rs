@@ -20,6 +20,7 @@ use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
 use super::what_if::{EditSubjects, WhatIf};
+use super::work_slack::WorkSlack;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::insight::Edit;
@@ -315,6 +316,15 @@ pub trait ProfileStore {
         most: usize,
         work: Work<'_>,
     ) -> std::result::Result<RunPath, Refusal>;
+
+    /// The slack of the slice of this row of a rank. `None` if nothing of it is replayed.
+    fn slack(
+        &self,
+        name: &str,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
+    ) -> std::result::Result<Option<WorkSlack>, Refusal>;
 
     /// The waits of the run of the profile with this name or id.
     fn run_waits(

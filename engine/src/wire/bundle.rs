@@ -20,6 +20,7 @@ use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
 use super::what_if::{EditSubjects, WhatIf};
+use super::work_slack::WorkSlack;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
 use crate::insight::difference::WorkKey;
@@ -212,6 +213,17 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     ) -> std::result::Result<RunPath, Refusal> {
         self.check_name(name)?;
         self.bundle.path.clone().map(|path| path.within(span))
+    }
+
+    fn slack(
+        &self,
+        name: &str,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
+    ) -> std::result::Result<Option<WorkSlack>, Refusal> {
+        self.check_name(name)?;
+        self.graph(work)?.slack(rank, row, work)
     }
 
     fn run_waits(

@@ -12,6 +12,7 @@ use super::refusal::Refusal;
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::what_if::{EditSubjects, WhatIf};
+use super::work_slack::WorkSlack;
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::insight::Edit;
@@ -97,6 +98,16 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundles<B> {
         work: Work<'_>,
     ) -> std::result::Result<RunPath, Refusal> {
         self.of(name).critical_path(name, span, most, work)
+    }
+
+    fn slack(
+        &self,
+        name: &str,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
+    ) -> std::result::Result<Option<WorkSlack>, Refusal> {
+        self.of(name).slack(name, rank, row, work)
     }
 
     fn run_waits(

@@ -41,6 +41,7 @@ pub mod tile;
 pub mod waits;
 pub mod what_if;
 pub mod window;
+pub mod work_slack;
 
 /// The version of these messages; part of every URL of a tile, so that caches never mix versions.
 pub const VERSION: u16 = 8;

@@ -6,28 +6,31 @@ use std::sync::OnceLock;
 use super::refusal::{Refusal, RefusalKind};
 use super::run_path::RunPath;
 use super::what_if::{EditSubjects, WhatIf};
+use super::work_slack::WorkSlack;
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::insight::finding::sentence::NO_WORK;
+use crate::insight::slack::JobSlack;
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Edit, EditError, JobGraph, Predictions, Scenario, subjects_of};
 
 /// Most events of a profile whose graph a page makes.
 pub const MOST_EVENTS_IN_PAGE: u64 = 4_000_000;
 
-/// A dependency graph. The replay of the unchanged run and the path are made for the first answer
-/// that needs them: findings need neither.
+/// A dependency graph. The replay of the unchanged run, the path and the slack are made for the
+/// first answer that needs them: findings need none.
 #[derive(Debug)]
 pub struct RunGraph {
     graph: JobGraph,
     /// The replay of the unchanged run, in picoseconds.
     unchanged_ps: OnceLock<i64>,
     path: OnceLock<CriticalPath>,
+    slack: OnceLock<JobSlack>,
 }
 
 impl From<JobGraph> for RunGraph {
     fn from(graph: JobGraph) -> Self {
-        Self { graph, unchanged_ps: OnceLock::new(), path: OnceLock::new() }
+        Self { graph, unchanged_ps: OnceLock::new(), path: OnceLock::new(), slack: OnceLock::new() }
     }
 }
 
@@ -50,8 +53,25 @@ impl RunGraph {
         work: Work<'_>,
     ) -> std::result::Result<RunPath, Refusal> {
         let graph = self.with_work()?;
-        let path = made(&self.path, || Ok(CriticalPath::of(&JobEdges::of(graph, work)?)))?;
-        Ok(RunPath::of(graph, path, span, most))
+        Ok(RunPath::of(graph, self.path(work)?, span, most))
+    }
+
+    fn path(&self, work: Work<'_>) -> Result<&CriticalPath> {
+        made(&self.path, || Ok(CriticalPath::of(&JobEdges::of(&self.graph, work)?)))
+    }
+
+    /// The slack of the slice of this row of a rank. `None` if nothing of it is replayed.
+    pub fn slack(
+        &self,
+        rank: u32,
+        row: u32,
+        work: Work<'_>,
+    ) -> std::result::Result<Option<WorkSlack>, Refusal> {
+        let graph = self.with_work()?;
+        let Some((rank, node)) = graph.node_at(rank, row) else { return Ok(None) };
+        let is_on_path = self.path(work)?.leads_through(rank, node);
+        let slack = made(&self.slack, || JobSlack::of(graph, work.cancel))?;
+        Ok(Some(WorkSlack::of(slack.ranks[rank as usize].of(node), is_on_path)))
     }
 
     /// The left sides of the edits that change the slice of this row of a rank.

@@ -17,6 +17,7 @@ use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
 use nprof_engine::wire::run_waits::RunWaits;
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
+use nprof_engine::wire::work_slack::WorkSlack;
 
 use super::{App, OpenRank};
 use crate::analysis::comparison::{ComparedPart, compare, titled};
@@ -112,6 +113,10 @@ impl ask::ProfileStore for App {
         work: Work<'_>,
     ) -> Result<RunPath, Refusal> {
         self.graph(name, work.cancel)?.run.critical_path(span, most, on_all_cores(work.cancel))
+    }
+
+    fn slack(&self, name: &str, rank: u32, row: u32, work: Work<'_>) -> Result<Option<WorkSlack>, Refusal> {
+        self.graph(name, work.cancel)?.run.slack(rank, row, on_all_cores(work.cancel))
     }
 
     fn run_waits(&self, name: &str, asked: &AskedWaits<'_>, work: Work<'_>) -> Result<RunWaits, Refusal> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::wire::questions::{EditSubjectsQuestion, WhatIfQuestion, answer};
+use nprof_engine::wire::questions::{EditSubjectsQuestion, SlackQuestion, WhatIfQuestion, answer};
 use nprof_server::app::App;
 use nprof_server::export::RanksOf;
 use nprof_server::export::html::{EmbeddedRanks, bundle};
@@ -68,6 +68,35 @@ fn subjects_of_a_slice_can_be_edited() {
     }
     let nowhere = EditSubjectsQuestion { profile: "job".to_owned(), rank: 77, row: 0 };
     assert_eq!(json(&answer(&app, &nowhere.into(), Work::IN_PLACE).unwrap())["subjects"], json!([]));
+}
+
+/// The slack of a slice is that of the command line. A file that has the graph has it, too.
+#[test]
+fn slices_have_the_slack_of_the_command_line() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let number = |slice: &Value, key: &str| u32::try_from(slice[key].as_u64().unwrap()).unwrap();
+    let question = |rank, row| SlackQuestion { profile: "job".to_owned(), rank, row };
+    let of_server = |rank, row| json(&answer(&app, &question(rank, row).into(), Work::IN_PLACE).unwrap());
+    let path = json_of(&store, &["critical-path", "job", "--limit", "all", "--output-format", "json"]);
+    let work = path["slices"].as_array().unwrap().iter().find(|slice| slice["kind"] == "work").unwrap();
+    let on_path = of_server(number(work, "rank"), number(work, "row"));
+    assert_eq!(
+        (&on_path["is_on_path"], &on_path["answer"]),
+        (&json!(true), &json!("none: it is on the critical path"))
+    );
+    let all =
+        json_of(&store, &["critical-path", "job", "--slack", "--limit", "all", "--output-format", "json"]);
+    let slack_ps = |of: &&Value| of["slack_ps"].as_i64().unwrap();
+    let loose = all["slices"].as_array().unwrap().iter().max_by_key(slack_ps).unwrap();
+    assert!(slack_ps(&loose) > 0, "{loose}");
+    let of_loose = of_server(number(loose, "rank"), number(loose, "row"));
+    assert_eq!((&of_loose["slack_ps"], &of_loose["is_on_path"]), (&loose["slack_ps"], &json!(false)));
+    assert!(of_server(77, 0).is_null());
+    let profile = app.store().find("job").unwrap();
+    let embedded = EmbeddedRanks { has_graph: true, ..RanksOf::all(&profile).into() };
+    let asked = question(number(loose, "rank"), number(loose, "row"));
+    assert_eq!(answer_of_file(embedded, &asked.into()), of_loose);
 }
 
 /// A file that has the graph replays it.

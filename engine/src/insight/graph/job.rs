@@ -96,6 +96,14 @@ impl JobGraph {
         self.meetings[call.meeting as usize].is_step
     }
 
+    /// The positions of the rank with this number and of its node with this row.
+    #[must_use]
+    pub fn node_at(&self, rank: u32, row: u32) -> Option<(u32, u32)> {
+        let (rank, of) = (0_u32..).zip(&self.ranks).find(|(_, of)| of.rank == rank)?;
+        let (node, _) = (0_u32..).zip(&of.work.nodes).find(|(_, node)| node.row == row)?;
+        Some((rank, node))
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -25,6 +25,7 @@ mod rows;
 mod run_waits;
 mod search;
 mod selection;
+mod slack;
 mod slice;
 mod step;
 mod summary;
@@ -50,6 +51,7 @@ questions! {
         CriticalPath: critical_path::CriticalPathQuestion,
         RunWaits: run_waits::RunWaitsQuestion,
         WhatIf: what_if::WhatIfQuestion,
+        Slack: slack::SlackQuestion,
         EditSubjects: edit_subjects::EditSubjectsQuestion,
         Comparison: comparison::ComparisonQuestion,
     }

@@ -4,10 +4,12 @@ use leptos::prelude::*;
 use nprof_engine::base::clamped;
 use nprof_engine::makers::job::schema::ALGORITHM;
 use nprof_engine::wire::detail::{FieldContent, SliceDetail};
+use nprof_engine::wire::questions::SlackQuestion;
 
 use super::open_profile::Opened;
-use super::panels::field;
+use super::panels::{call_of, field};
 use crate::ui::controls::Tooltip;
+use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 use crate::ui::timeline::Pointed;
 use crate::view::{Clock, Hover, Hovered};
@@ -26,6 +28,7 @@ pub fn HoverTip(
     // The pointer moves more often than the item under it changes.
     let what =
         Memo::new(move |_| hover.with(|hover| hover.as_ref().map(|hover| (hover.track, hover.what.clone()))));
+    let slack = slack(opened, what, pointed);
     let content = move || {
         let (track, what) = what.get()?;
         let sheet = opened.tracks.sheet.get();
@@ -33,6 +36,7 @@ pub fn HoverTip(
         let clock = opened.times.clock.get();
         let (title, mut lines) = describe(&what, &of.unit, &clock);
         lines.extend(pointed.detail.with(|detail| algorithm(detail.as_deref()?, what.slice_row()?)));
+        lines.extend(slack.get().map(|answer| ("Slack", answer)));
         // A counter is named by its track. The groups around the track are below.
         let path = match (&title, of.parent) {
             (Some(_), _) => sheet.title(track),
@@ -68,6 +72,27 @@ fn algorithm(detail: &SliceDetail, row: u32) -> Option<TooltipLine> {
     is_of_row.then(|| ("Algorithm", format::value(&field.value, &field.unit).text))
 }
 
+/// The slack of the slice on which the pointer rests, in words, while the critical path is shown.
+fn slack(opened: Opened, what: Memo<Option<(usize, Hovered)>>, pointed: Pointed) -> Memo<Option<String>> {
+    let question = Memo::new(move |_| {
+        let (source, row) = pointed.rested().filter(|_| opened.path.is_shown.get())?;
+        // A cell stands for many slices.
+        let is_it =
+            |(_, what): &(usize, Hovered)| matches!(what, Hovered::Slice { row: of, .. } if *of == row);
+        what.with(|what| what.as_ref().is_some_and(is_it)).then_some(())?;
+        let call = || pointed.detail.with(|detail| call_of(detail.as_deref()?));
+        let (rank, row) = source.rank.number().map(|rank| (rank, row)).or_else(call)?;
+        Some(SlackQuestion { profile: opened.names().at(source.profile)?.to_owned(), rank, row })
+    });
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.slack(question, cancel));
+    Memo::new(move |_| {
+        let of = question.get()?;
+        let (answered, answer) = asked.last.get()?;
+        let slack = answer.ok().filter(|_| answered == of)?;
+        Some(slack.as_ref().as_ref()?.answer.clone())
+    })
+}
+
 /// The height of a limit, and the part of the time in which it holds if that is not all.
 fn limit(share: f32, part: f32) -> impl Iterator<Item = TooltipLine> {
     let percent = |share: f32| format::percent(f64::from(share));
@@ -80,15 +105,13 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<T
     let value = |value: f64| format::value(&FieldContent::Float(value), unit).text;
     match what {
         Hovered::Slice { name, start_ps, duration_ps, form, .. } => {
-            let mut lines = vec![("Start", clock.text(*start_ps))];
-            match field::form_name(*form) {
-                Some("instant") => lines.push(("Kind", "instant".to_owned())),
-                Some(form) => {
-                    lines.push(("Duration", format!("{} ({form})", format::duration(*duration_ps))))
-                }
-                None => lines.push(("Duration", format::duration(*duration_ps))),
-            }
-            (Some(named(name)), lines)
+            let duration = || format::duration(*duration_ps);
+            let length = match field::form_name(*form) {
+                Some("instant") => ("Kind", "instant".to_owned()),
+                Some(form) => ("Duration", format!("{} ({form})", duration())),
+                None => ("Duration", duration()),
+            };
+            (Some(named(name)), vec![("Start", clock.text(*start_ps)), length])
         }
         Hovered::Limit { name, start_ps, duration_ps, share, part, .. } => {
             let span = [("Start", clock.text(*start_ps)), ("Duration", format::duration(*duration_ps))];
@@ -123,10 +146,7 @@ fn describe(what: &Hovered, unit: &str, clock: &Clock) -> (Option<String>, Vec<T
         Hovered::Sample { time_ps, value: sample, .. } => {
             (None, vec![("Value", value(*sample)), ("Since", clock.text(*time_ps))])
         }
-        Hovered::Finding(mark) => {
-            let span = format::duration(mark.span.duration_ps());
-            (Some(mark.title.clone()), vec![("Span", span), ("Click", "goes there".to_owned())])
-        }
+        Hovered::Finding(mark) => (Some(mark.title.clone()), vec![("Click", "goes there".to_owned())]),
         Hovered::Range { span, min, max, last } => {
             let range = format!("{} to {}", value(*min), value(*max));
             (

@@ -1,5 +1,5 @@
-//! The operation on which the pointer rests. Its members are asked for once the pointer has rested,
-//! and the question is cancelled when the pointer leaves.
+//! The slice on which the pointer rests. The members of an operation are asked for once the pointer
+//! has rested, and the question is cancelled when the pointer leaves.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,15 +24,15 @@ type Pointee = (SourceId, u32);
 /// A place of the pointer: the slice below, and the position in the viewport.
 type PointerPlace = (Pointee, Point);
 
-/// The operation on which the pointer rests.
+/// The slice on which the pointer rests.
 #[derive(Clone, Copy)]
 pub struct Pointed {
     tracks: Tracks,
-    /// The slice that is asked for.
-    row: RwSignal<Option<Pointee>>,
+    /// The slice on which the pointer has rested.
+    rested: RwSignal<Option<Pointee>>,
     at: StoredValue<Option<PointerPlace>>,
     rest: StoredValue<Option<TimeoutHandle>>,
-    /// The slice with the members of its operation, once they are here.
+    /// The slice among those of all ranks, with the members of its operation, once they are here.
     pub detail: Memo<Option<Arc<SliceDetail>>>,
 }
 
@@ -40,8 +40,13 @@ impl Pointed {
     /// Nothing is pointed at.
     #[must_use]
     pub fn new(view: Signal<View>, tracks: Tracks) -> Self {
-        let (source, row) = (Source::of_page(), RwSignal::new(None::<Pointee>));
-        let asked = QuestionAnswers::new(Memo::new(move |_| row.get()), move |(of, row): Pointee, signal| {
+        let (source, rested) = (Source::of_page(), RwSignal::new(None::<Pointee>));
+        // Marks of an operation are drawn among the rows of the current profile.
+        let row = Memo::new(move |_| {
+            let all = tracks.current.get().sibling(RankRef::All);
+            rested.get().filter(|(source, _)| *source == all)
+        });
+        let asked = QuestionAnswers::new(row, move |(of, row): Pointee, signal| {
             let profile = view.try_with_untracked(|view| view.profiles.at(of.profile).map(str::to_owned));
             let axis = tracks.sheet.try_with_untracked(|sheet| sheet.axis(of));
             async move {
@@ -54,9 +59,15 @@ impl Pointed {
             asked.last.get().filter(|(of, _)| *of == row).and_then(|(_, answer)| answer.ok())
         });
         let (at, rest) = (StoredValue::new(None), StoredValue::new(None));
-        let pointed = Self { tracks, row, at, rest, detail };
+        let pointed = Self { tracks, rested, at, rest, detail };
         on_cleanup(move || pointed.forget());
         pointed
+    }
+
+    /// The rank and row of the slice on which the pointer has rested.
+    #[must_use]
+    pub fn rested(self) -> Option<Pointee> {
+        self.rested.get()
     }
 
     /// Takes over what is under the pointer, and passes it on.
@@ -72,13 +83,10 @@ impl Pointed {
         let at = hover.and_then(|hover| {
             let of = |sheet: &Arc<Sheet>| Some(sheet.tracks().get(hover.track)?.source);
             let source = self.tracks.sheet.try_with_untracked(of).flatten()?;
-            // Marks of an operation are drawn among the rows of the current profile.
-            let all = self.tracks.current.try_get_untracked()?.sibling(RankRef::All);
-            let row = hover.what.slice_row().filter(|_| source == all)?;
-            Some(((source, row), hover.client))
+            Some(((source, hover.what.slice_row()?), hover.client))
         });
         let row = at.map(|(row, _)| row);
-        let asked = self.row.try_get_untracked().flatten();
+        let asked = self.rested.try_get_untracked().flatten();
         // Frames report a pointer that rests again and again.
         if self.at.get_value() == at || row.is_some() && row == asked {
             return;
@@ -86,11 +94,11 @@ impl Pointed {
         self.forget();
         self.at.set_value(at);
         if asked.is_some() {
-            self.row.set(None);
+            self.rested.set(None);
         }
         let Some(row) = row else { return };
         let ask = move || {
-            self.row.try_set(Some(row));
+            self.rested.try_set(Some(row));
         };
         self.rest.set_value(set_timeout_with_handle(ask, REST).ok());
     }

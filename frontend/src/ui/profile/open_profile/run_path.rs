@@ -24,6 +24,8 @@ pub struct RunPathAnswers {
     asked: QuestionAnswers<PathSpan, RunPath>,
     /// The times of the run on the page.
     pub times: Memo<RunTimes>,
+    /// Whether the tab is open.
+    pub is_shown: Memo<bool>,
     /// The parts that are drawn; `None` while the tab is closed.
     pub stretches: Memo<Option<Arc<Vec<PathStretch>>>>,
 }
@@ -45,7 +47,7 @@ impl RunPathAnswers {
             let path = is_shown.get().then(|| asked.answer()).flatten().and_then(Result::ok)?;
             Some(Arc::new(times.with(|times| stretches(&path, times))))
         });
-        Self { asked, times, stretches }
+        Self { asked, times, is_shown, stretches }
     }
 
     /// The last answer, with its question.

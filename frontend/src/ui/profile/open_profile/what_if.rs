@@ -3,8 +3,11 @@
 
 use leptos::prelude::*;
 use nprof_engine::wire::graph_progress::GraphProgress;
-use nprof_engine::wire::questions::{EditSubjectsQuestion, GraphProgressQuestion, WhatIfQuestion};
+use nprof_engine::wire::questions::{
+    EditSubjectsQuestion, GraphProgressQuestion, SlackQuestion, WhatIfQuestion,
+};
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
+use nprof_engine::wire::work_slack::WorkSlack;
 use web_sys::AbortSignal;
 
 use super::Opened;
@@ -25,6 +28,15 @@ impl Opened {
         let source = self.current.source.get_untracked().unwrap_or_default();
         let profile = self.names().at(source.profile).unwrap_or_default().to_owned();
         self.of.source.ask_until(GraphProgressQuestion { profile }, None).await
+    }
+
+    /// The slack of a slice. `None` if nothing of it is replayed.
+    pub async fn slack(
+        self,
+        question: SlackQuestion,
+        cancel: AbortSignal,
+    ) -> Result<Option<WorkSlack>, FetchError> {
+        self.of.source.ask_until(question, Some(&cancel)).await
     }
 
     /// The length of the run under edits.

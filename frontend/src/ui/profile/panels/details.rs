@@ -132,7 +132,7 @@ fn in_rank(opened: Opened, detail: &SliceDetail) -> Option<AnyView> {
 }
 
 /// The rank and row of the call that a slice of all ranks stands for.
-fn call_of(detail: &SliceDetail) -> Option<(u32, u32)> {
+pub fn call_of(detail: &SliceDetail) -> Option<(u32, u32)> {
     let call = CallRow::by(|field| match detail.fields.iter().find(|own| own.name == field.name)?.value {
         FieldContent::Int(number) => u32::try_from(number).ok(),
         _ => None,

@@ -39,6 +39,8 @@ mod warnings;
 mod what_if;
 
 #[cfg(feature = "browser")]
+pub use details::call_of;
+#[cfg(feature = "browser")]
 pub use frame::PanelFrame;
 #[cfg(feature = "browser")]
 pub use pending_answer::PendingAnswer;
