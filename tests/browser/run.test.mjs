@@ -37,6 +37,17 @@ async function isDrawn(page, part, theme) {
   return Array.from({ length: Math.floor(row.height) }, (_, y) => row.y + y).some(isPath);
 }
 
+/** The colours in the middle of a part, and left of it in all rows. */
+async function dimmed(page, part) {
+  const [scale, { at }] = [await scaleOf(page), await picture(page)];
+  const row = await rowOf(page, part.track_name).first().boundingBox();
+  const x = scale.x(part.start_ps) - 6;
+  return {
+    part: at(scale.x((3 * part.start_ps + part.end_ps) / 4), row.y + 5),
+    others: Array.from({ length: 200 }, (_, y) => at(x, row.y - 100 + y)),
+  };
+}
+
 test("the critical path is listed and drawn", async (t) => {
   const { url, store, path } = await jobOf(t);
   const rank = Number(path.by_rank[0].name);
@@ -59,6 +70,49 @@ test("the critical path is listed and drawn", async (t) => {
       assert.deepEqual(problems, []);
     });
   }
+
+  await t.test("slices that are not on the path are dimmer", async (t) => {
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${url}/profile/job?v=2&rank=${rank}&from=${from}&to=${to}`);
+    await settled(page);
+    const before = await dimmed(page, part);
+    await page.goto(`${url}/profile/job?v=2&rank=${rank}&from=${from}&to=${to}&tab=path`);
+    await partsOf(page).first().waitFor();
+    await settled(page);
+    await eventually(async () => {
+      const after = await dimmed(page, part);
+      assert.deepEqual(after.part, before.part, "the part itself stays");
+      assert.notDeepEqual(after.others, before.others, "everything else is dim");
+    });
+    assert.deepEqual(problems, []);
+  });
+
+  await t.test("the tooltip says the slack of a slice while the tab is open", async (t) => {
+    const { page, problems } = await openPage(t, { width: 1600, height: 900 });
+    await page.goto(`${url}/profile/job?v=2&rank=${rank}&from=${from}&to=${to}`);
+    await settled(page);
+    const asked = [];
+    page.on("request", (request) => request.url().includes("/slack?") && asked.push(request.url()));
+    const point = async () => {
+      const [scale, row] = [await scaleOf(page), await rowOf(page, part.track_name).first().boundingBox()];
+      await page.mouse.move(10, 10);
+      await page.mouse.move(scale.x((part.start_ps + part.end_ps) / 2), row.y + 10);
+      await page.getByRole("tooltip").getByText(part.name).first().waitFor();
+    };
+    await point();
+    await page.waitForTimeout(300);
+    assert.deepEqual(asked, [], "nothing is asked while the tab is closed");
+    await page.keyboard.press("g");
+    await page.keyboard.press("l");
+    await partsOf(page).first().waitFor();
+    await settled(page);
+    await point();
+    const { answer } = await ask(url, `profiles/job/critical-path/slack?rank=${rank}&row=${part.row}`);
+    assert.equal(answer, "none: it is on the critical path");
+    await page.getByRole("tooltip").getByText(answer).waitFor();
+    assert.equal(new Set(asked).size, 1, asked.join(" "));
+    assert.deepEqual(problems, []);
+  });
 
   await t.test("a part leads to its slice, and the list stays", async (t) => {
     const { page, problems } = await openPage(t, { width: 1600, height: 900 });

@@ -14,6 +14,7 @@ mod load;
 pub mod names;
 pub mod palette;
 pub mod path_line;
+pub mod path_veil;
 pub mod rectangle;
 pub mod scene;
 pub mod shape;
@@ -31,5 +32,7 @@ pub mod canvas_2d;
 pub mod overlay;
 #[cfg(feature = "browser")]
 pub mod painter;
+#[cfg(feature = "browser")]
+mod path_pen;
 #[cfg(feature = "browser")]
 pub mod webgl;

@@ -10,7 +10,7 @@ use super::finding_box::DrawnBoxes;
 use super::front::{Front, FrontOf, Mark};
 use super::label::Label;
 use super::palette::{Ground, Ink};
-use super::path_line::{PathLine, PathStroke};
+use super::path_line::PathLine;
 use super::scene::Rect;
 use crate::view::TimeScale;
 use crate::view::rows::layout::sight::Area;
@@ -32,8 +32,11 @@ pub(super) struct Inks {
     /// Colour around lines that cross bars of any colour.
     pub(super) halo: &'static str,
     /// Colour of the critical path, which no bar has.
-    path: &'static str,
-    /// Colours of the boxes of findings: of lines and texts, of tags, and of texts on lines' colour.
+    pub(super) path: &'static str,
+    /// Colour over everything that is not on the path.
+    pub(super) veil: &'static str,
+    /// Colours of the boxes of findings: of lines and texts, of tags, and of texts on the colour of
+    /// lines.
     pub(super) finding: &'static str,
     pub(super) finding_soft: &'static str,
     pub(super) on_finding: &'static str,
@@ -52,6 +55,7 @@ fn inks(ground: Ground) -> &'static Inks {
             on_accent: "#ffffff",
             halo: "#ffffff",
             path: "#c4127e",
+            veil: "rgb(255 255 255 / 52%)",
             finding: "#8a4b00",
             finding_soft: "#fdf3e1",
             on_finding: "#ffffff",
@@ -67,6 +71,7 @@ fn inks(ground: Ground) -> &'static Inks {
             on_accent: "#0e1433",
             halo: "#0b0e13",
             path: "#ff5cb8",
+            veil: "rgb(21 25 31 / 52%)",
             finding: "#f0b35a",
             finding_soft: "#35290f",
             on_finding: "#0e1115",
@@ -105,6 +110,8 @@ pub struct AreaAbove<'a> {
     pub area: Area,
     /// Texts on slices.
     pub labels: Vec<Label<'a>>,
+    /// The places that are clear while everything else is dim. `None` if nothing is.
+    pub clear: Option<Vec<Rect>>,
     /// Boxes of findings.
     pub boxes: DrawnBoxes,
     /// The slice under the pointer.
@@ -139,11 +146,8 @@ type PlaceOf = fn(&Mark) -> f64;
 const START_LINE_PX: f64 = 2.0;
 const END_LINE_PX: f64 = 1.0;
 /// Width of the halo on each side of a line, and its opacity.
-const HALO_PX: f64 = 1.5;
-const HALO_STRENGTH: f64 = 0.7;
-/// Widths of the critical path: through work, and while nothing works.
-const PATH_PX: f64 = 3.0;
-const IDLE_PATH_PX: f64 = 1.0;
+pub(super) const HALO_PX: f64 = 1.5;
+pub(super) const HALO_STRENGTH: f64 = 0.7;
 /// Radius of the dot on the awaited arrival.
 const DOT_PX: f64 = 4.0;
 /// Opacity of the front under the pointer.
@@ -255,6 +259,9 @@ impl Pen {
                 context.fill_text(&label.text, label.x_px, label.y_px + 0.5).ok();
             }
         }
+        if let Some(clear) = &above.clear {
+            self.veil(above.area, width_px, clear, inks);
+        }
         self.boxes(&above.boxes, inks);
         for front in &above.fronts {
             self.front(front, inks);
@@ -363,26 +370,6 @@ impl Pen {
         context.set_line_join("miter");
     }
 
-    /// Draws the critical path with a halo, as fronts are.
-    fn path(&self, path: &PathLine, canvas_px: f64, inks: &Inks) {
-        let context = &self.context;
-        context.set_line_join("round");
-        for (ink, more_px, alpha) in [(inks.halo, 2.0 * HALO_PX, HALO_STRENGTH), (inks.path, 0.0, 1.0)] {
-            context.set_global_alpha(alpha);
-            context.set_stroke_style_str(ink);
-            for PathStroke { points, is_idle } in &path.strokes {
-                let line_px = if *is_idle { IDLE_PATH_PX } else { PATH_PX };
-                context.set_line_width(line_px + more_px);
-                context.begin_path();
-                points.iter().for_each(|(x_px, y_px)| context.line_to(*x_px, *y_px));
-                context.stroke();
-            }
-        }
-        context.set_global_alpha(1.0);
-        context.set_line_join("miter");
-        path.tags.iter().for_each(|tag| self.tag(tag, canvas_px, inks.path, inks));
-    }
-
     fn arrow(&self, arrow: &Arrow, ink: &str) {
         let context = &self.context;
         let dash = if arrow.tag.is_some() { [4.0, 3.0].map(JsValue::from_f64).to_vec() } else { Vec::new() };
@@ -439,7 +426,7 @@ impl Pen {
 
     /// Draws a text at the end of an arrow that points out of sight, and keeps it inside the
     /// canvas.
-    fn tag(&self, tag: &Tag, canvas_px: f64, ink: &str, inks: &Inks) {
+    pub(super) fn tag(&self, tag: &Tag, canvas_px: f64, ink: &str, inks: &Inks) {
         const HEIGHT_PX: f64 = 16.0;
         let context = &self.context;
         context.set_font(FONT);

@@ -98,18 +98,26 @@ struct HiddenStretch {
     y: f64,
 }
 
+/// The index of the track of each rank.
+pub(super) type RankTracks = BTreeMap<SourceId, usize>;
+
 /// The tracks that show the calls of a rank among those of all ranks, by the rank.
-fn rank_rows(camera: &Camera<'_>) -> BTreeMap<SourceId, usize> {
+pub(super) fn rank_rows(camera: &Camera<'_>) -> RankTracks {
     let tracks = camera.sheet.tracks().iter().enumerate().rev();
     let of_calls = tracks.filter(|(_, track)| track.kind == TrackKind::Slices);
     of_calls.filter_map(|(at, track)| Some((track.source.sibling(track.rank?), at))).collect()
 }
 
-/// The height of the line in the row of a stretch: that of its track, or that of its rank among all
-/// ranks. `None` if no row shows either.
-fn y_px(camera: &Camera<'_>, rows: &BTreeMap<SourceId, usize>, one: &PathStretch) -> Option<f64> {
+/// The track and lane of a stretch: its own, or those of its rank among all ranks. `None` if the
+/// sheet has neither.
+pub(super) fn row_of(camera: &Camera<'_>, rows: &RankTracks, one: &PathStretch) -> Option<(usize, u32)> {
     let own = camera.sheet.position(one.source, one.track).map(|track| (track, one.lane));
-    let (track, lane) = own.or_else(|| Some((*rows.get(&one.source)?, 0)))?;
+    own.or_else(|| Some((*rows.get(&one.source)?, 0)))
+}
+
+/// The height of the line in the row of a stretch. `None` if no row shows it.
+fn y_px(camera: &Camera<'_>, rows: &RankTracks, one: &PathStretch) -> Option<f64> {
+    let (track, lane) = row_of(camera, rows, one)?;
     let camera = &camera.on(track);
     let start_ps = one.span.start.0;
     let rect = camera.rect(track, lane, start_ps, 0).or_else(|| camera.closed_rect(track, start_ps))?;

@@ -21,6 +21,7 @@ use crate::draw::label::{Label, labels};
 use crate::draw::overlay::{Above, AreaAbove, Pen, Shade};
 use crate::draw::painter::Painter;
 use crate::draw::path_line::PathLine;
+use crate::draw::path_veil::clear_places;
 use crate::draw::scene::Camera;
 use crate::draw::surface::Surface;
 use crate::draw::transfer::transfers;
@@ -285,6 +286,7 @@ fn area_above<'a>(camera: &Camera<'a>, shown: &ShownTimeline, hovered: Option<&H
         area: camera.area,
         labels: Vec::new(),
         boxes: DrawnBoxes::default(),
+        clear: shown.path.as_deref().map(|path| clear_places(camera, path)),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } | Hovered::Limit { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)
