@@ -20,7 +20,7 @@ const ROOMS: [(&str, &[&str]); 3] = [
             "search",
             "ranks data plots",
             "panels",
-            "bar compare compared_findings culprit finding_notice row_tooltip missing_page rail shown_bands summary page",
+            "bar compare compared_findings culprit finding_notice row_tooltip missing_page rail shown_bands slice_menu summary page",
         ],
     ),
 ];

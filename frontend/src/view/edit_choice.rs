@@ -34,15 +34,19 @@ pub enum EditChoice {
     Share(String),
     /// The left side of an edit of a rank, which becomes as fast as the median rank.
     Median(String),
+    /// The left side of an edit of a rank, for which no other rank waits.
+    NoWait(String),
 }
 
 impl EditChoice {
-    /// The choices for the left sides of edits. A rank can also become the median one.
+    /// The choices for the left sides of edits. A rank can also become the median one, or nobody
+    /// waits for it.
     #[must_use]
     pub fn of(subjects: &[String]) -> Vec<Self> {
         let of_one = |subject: &String| {
-            let median = subject.starts_with("rank:").then(|| Self::Median(subject.clone()));
-            [Some(Self::Share(subject.clone())), median]
+            let is_rank = subject.starts_with("rank:");
+            let of_rank = |of: fn(String) -> Self| is_rank.then(|| of(subject.clone()));
+            [Some(Self::Share(subject.clone())), of_rank(Self::Median), of_rank(Self::NoWait)]
         };
         subjects.iter().flat_map(of_one).flatten().collect()
     }
@@ -53,6 +57,7 @@ impl EditChoice {
         match self {
             Self::Share(subject) => format!("{subject}={}", f64::from(percent) / 100.0),
             Self::Median(subject) => format!("{subject}=median"),
+            Self::NoWait(subject) => format!("wait:{}=0", rank_words(subject)),
         }
     }
 
@@ -70,9 +75,8 @@ impl EditChoice {
         };
         match self {
             Self::Share(subject) => of(subject),
-            Self::Median(subject) => {
-                format!("{}, as on the median rank", subject.replacen("rank:", "rank ", 1))
-            }
+            Self::Median(subject) => format!("{}, as on the median rank", rank_words(subject)),
+            Self::NoWait(subject) => format!("no other rank waits for {}", rank_words(subject)),
         }
     }
 
@@ -80,11 +84,17 @@ impl EditChoice {
     #[must_use]
     pub fn alike(&self, choices: &[Self]) -> Option<usize> {
         let kind = |of: &Self| match of {
-            Self::Share(subject) => (false, subject.split(':').next().unwrap_or_default().to_owned()),
-            Self::Median(_) => (true, String::new()),
+            Self::Share(subject) => (0, subject.split(':').next().unwrap_or_default().to_owned()),
+            Self::Median(_) => (1, String::new()),
+            Self::NoWait(_) => (2, String::new()),
         };
         choices.iter().position(|one| kind(one) == kind(self))
     }
+}
+
+/// `rank 3` for the left side `rank:3`.
+fn rank_words(subject: &str) -> String {
+    subject.replacen(':', " ", 1)
 }
 
 /// The command that gives the same answer. `'` encloses what a shell would change.
@@ -113,12 +123,17 @@ mod tests {
     fn edits_are_those_of_the_command_line() {
         let choices = choices(&["kernel:void f<a=b>", "rank:3"]);
         let edits: Vec<String> = choices.iter().map(|choice| choice.edit(35)).collect();
-        assert_eq!(edits, ["kernel:void f<a=b>=0.35", "rank:3=0.35", "rank:3=median"]);
+        assert_eq!(edits, ["kernel:void f<a=b>=0.35", "rank:3=0.35", "rank:3=median", "wait:rank 3=0"]);
         for edit in edits {
             assert_eq!(edit.parse::<nprof_engine::insight::Edit>().unwrap().to_string(), edit);
         }
         let words: Vec<String> = choices.iter().map(EditChoice::words).collect();
-        let expected = ["all work named void f<a=b>", "all work of rank 3", "rank 3, as on the median rank"];
+        let expected = [
+            "all work named void f<a=b>",
+            "all work of rank 3",
+            "rank 3, as on the median rank",
+            "no other rank waits for rank 3",
+        ];
         assert_eq!(words, expected);
     }
 

@@ -2,6 +2,7 @@
 
 mod actions;
 mod close_button;
+mod context_menu;
 mod dialog;
 mod events;
 mod explain;
@@ -14,6 +15,7 @@ mod tooltip;
 
 pub use actions::{Action, BarActions};
 pub use close_button::CloseButton;
+pub use context_menu::ContextMenu;
 pub use dialog::Dialog;
 pub use events::{capture, keeps_focus, own_element, scrolled_px};
 pub use explain::{Explained, Explanation, ExplanationView};

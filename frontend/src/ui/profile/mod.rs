@@ -32,6 +32,8 @@ mod search;
 #[cfg(feature = "browser")]
 mod shown_bands;
 #[cfg(feature = "browser")]
+mod slice_menu;
+#[cfg(feature = "browser")]
 mod summary;
 
 #[cfg(feature = "browser")]

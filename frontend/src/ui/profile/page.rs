@@ -18,6 +18,7 @@ use super::ranks::{RankTabs, needs, open_neighbour, show_fewer, show_more};
 use super::row_tooltip::HoverTip;
 use super::search::Search;
 use super::shown_bands::shown_bands;
+use super::slice_menu::SliceMenu;
 use super::summary::SummaryPage;
 use crate::fetch::Source;
 use crate::fetch::page_bundle::{Embedded, Unpacked};
@@ -28,7 +29,7 @@ use crate::ui::timeline::{DrawnRun, Pointed, Timeline};
 use crate::view::act::Need;
 use crate::view::ring::Walk;
 use crate::view::state::profile_names::ProfileNames;
-use crate::view::{Act, Command, Hover, PanelSide, ProfilePlace};
+use crate::view::{Act, Command, Hover, PanelSide, Point, ProfilePlace};
 
 /// The page of one profile, or of several beside each other.
 #[component]
@@ -155,13 +156,15 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let on_command = Callback::new(move |command: Command| opened.act(&command));
     let on_hover = Callback::new(move |at| hover.set(at));
     let pointed = Pointed::new(opened.session.view.into(), opened.tracks);
+    let menu = RwSignal::new(None::<Point>);
+    let on_menu = Callback::new(move |at: Point| menu.set(Some(at)));
     let bands = shown_bands(opened);
     let run = DrawnRun { path: opened.path.stretches, waits: opened.waits.stretches };
     view! {
         <main class="timeline-area">
             {move || if here.get() {
                 view! {
-                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times bands selected run on_command pointed on_hover />
+                    <Timeline view=opened.session.view.into() tracks=opened.tracks times=opened.times bands selected run on_command pointed on_hover on_menu />
                     <Notices opened />
                 }
                 .into_any()
@@ -170,5 +173,6 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
             }}
         </main>
         <HoverTip opened hover pointed />
+        <SliceMenu opened at=menu />
     }
 }

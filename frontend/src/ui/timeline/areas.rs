@@ -3,12 +3,11 @@
 use leptos::prelude::*;
 
 use super::canvases::Tools;
-use super::pointer::{BY_POINTER, Gestures};
+use super::pointer::{Asks, BY_POINTER, Gestures};
 use super::stage::StageHandle;
 use super::track_list::TrackList;
 use super::{Scene, TimelineElements};
 use crate::ui::controls::{If, own_element, scrolled_px};
-use crate::view::band::BandSpan;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::{Command, Size};
 
@@ -23,10 +22,10 @@ pub fn RulerArea(
     zero: Signal<String>,
     /// Receives the user's commands.
     on_command: Callback<Command>,
-    /// Receives a finding that was clicked.
-    on_open: Callback<BandSpan>,
+    /// Receivers of clicks.
+    asks: Asks,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.scrollers, on_command, on_open);
+    let gestures = Gestures::new(stage, parts.scrollers, on_command, asks);
     view! {
         <canvas
             class="ruler"
@@ -52,8 +51,8 @@ pub fn Rows(
     stage: StageHandle,
     /// Receives the user's commands.
     on_command: Callback<Command>,
-    /// Receives a finding that was clicked.
-    on_open: Callback<BandSpan>,
+    /// Receivers of clicks.
+    asks: Asks,
 ) -> impl IntoView {
     let pins_px = Memo::new(move |_| scene.sight.with(|sight| sight.pinned.height_px));
     let has_pins = Memo::new(move |_| pins_px.get() > 0.0);
@@ -61,7 +60,7 @@ pub fn Rows(
         <div class="timeline-frame" node_ref=parts.frame style=move || format!("--pins: {}px", pins_px.get())>
             <RowsOfPart part=RowPart::Pinned has_rows=has_pins parts scene on_command />
             <RowsOfPart part=RowPart::Others has_rows=true parts scene on_command />
-            <SightCanvases parts scene stage on_command on_open />
+            <SightCanvases parts scene stage on_command asks />
             <If is=move || has_pins.get()>
                 <div class="timeline-edge" aria-hidden="true"></div>
             </If>
@@ -137,9 +136,9 @@ fn SightCanvases(
     scene: Scene,
     stage: StageHandle,
     on_command: Callback<Command>,
-    on_open: Callback<BandSpan>,
+    asks: Asks,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.scrollers, on_command, on_open);
+    let gestures = Gestures::new(stage, parts.scrollers, on_command, asks);
     let size = move || {
         let Size { width_px, height_px } = scene.times.tracks_size.get();
         format!("width: {width_px}px; height: {height_px}px")
@@ -175,6 +174,7 @@ fn SightCanvases(
                 on:pointerleave=move |_| gestures.leave()
                 on:dblclick=move |event| gestures.focus(&event)
                 on:wheel=move |event| gestures.wheel(&event)
+                on:contextmenu=move |event| gestures.menu(&event)
             ></canvas>
         </div>
     }

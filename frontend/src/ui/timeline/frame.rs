@@ -157,6 +157,7 @@ impl Stage {
             ..area_above(camera, &self.shown, self.hovered.as_ref())
         });
         let areas: Vec<_> = areas.collect();
+        self.selected_rects = areas.iter().filter_map(|area| area.selected).collect();
         self.tags = areas.iter().flat_map(|area| area.boxes.tags.iter().cloned()).collect();
         let above = above(&camera(sight.others), &self.shown, &self.gesture, areas);
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);

@@ -14,6 +14,7 @@ mod frame;
 mod heading;
 mod hits;
 pub mod measure;
+mod menu_key;
 mod minimap;
 mod notices;
 mod pin;
@@ -47,6 +48,7 @@ use self::canvases::Canvases;
 use self::minimap::Minimap;
 use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
 pub use self::pointee::Pointed;
+use self::pointer::Asks;
 use self::stage::StageHandle;
 use self::step::Steps;
 use self::window_announcement::SpokenWindow;
@@ -70,7 +72,7 @@ use crate::view::source_id::SourceId;
 use crate::view::state::tracks::TracksState;
 use crate::view::time::ticks::Ruler;
 use crate::view::time::window::{Reach, widest};
-use crate::view::{Clock, Command, Hover, Layout, Sheet, Size, TimeScale, View};
+use crate::view::{Clock, Command, Hover, Layout, Point, Sheet, Size, TimeScale, View};
 
 /// Time settings of the timeline.
 #[derive(Debug, Clone, Copy)]
@@ -130,6 +132,8 @@ pub fn Timeline(
     pointed: Pointed,
     /// Receives the item under the pointer, for a tooltip. `None` when the pointer leaves.
     on_hover: Callback<Option<Hover>>,
+    /// Receives the place of the menu of the selected slice.
+    on_menu: Callback<Point>,
 ) -> impl IntoView {
     let (problem, missing) = (RwSignal::new(None::<String>), RwSignal::new(None::<String>));
     let occupied = RwSignal::new(Occupied::default());
@@ -139,8 +143,9 @@ pub fn Timeline(
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_size);
-    let boxes = placed(bands, scene);
-    show(stage, scene, Marked { selected, pointed: pointed.detail, run, boxes });
+    let asks = Asks { on_open: bands.on_open, on_menu };
+    menu_key::listen(stage, parts.above, on_menu);
+    show(stage, scene, Marked { selected, pointed: pointed.detail, run, boxes: placed(bands, scene) });
     reveal::keep_selected_in_sight(scene, parts, selected);
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
@@ -156,8 +161,8 @@ pub fn Timeline(
     };
     view! {
         <section class="timeline" aria-label="Timeline">
-            <TimelineHead parts scene stage bands zero on_command />
-            <Rows parts scene stage on_command on_open=bands.on_open />
+            <TimelineHead parts scene stage bands asks zero on_command />
+            <Rows parts scene stage on_command asks />
             <BesideTrace window=scene.window whole=scene.times.whole clock=times.clock on_command />
             <NoTracks layout=scene.layout />
             <ActivePart view reach=times.reach on_command />
@@ -176,6 +181,7 @@ fn TimelineHead(
     scene: Scene,
     stage: StageHandle,
     bands: Bands,
+    asks: Asks,
     /// The zero of timestamps, in words.
     zero: Signal<String>,
     on_command: Callback<Command>,
@@ -186,7 +192,7 @@ fn TimelineHead(
             <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
             <Minimap canvas=parts.minimap span=scene.widest shown=scene.window bands on_command />
             <div class="timeline-corner timeline-base" title=zero>{move || base.get()}</div>
-            <RulerArea parts stage zero on_command on_open=bands.on_open />
+            <RulerArea parts stage zero on_command asks />
             <BandRows bands scene />
         </div>
     }

@@ -54,13 +54,21 @@ struct Click {
     hit: Hit,
 }
 
+/// Receivers of what the owner of the timeline does.
+#[derive(Debug, Clone, Copy)]
+pub struct Asks {
+    /// Receives a finding that was clicked.
+    pub on_open: Callback<BandSpan>,
+    /// Receives the place of the menu of the slice that was just selected.
+    pub on_menu: Callback<Point>,
+}
+
 /// The gestures of one timeline.
 #[derive(Debug, Clone, Copy)]
 pub struct Gestures {
     stage: StageHandle,
     on_command: Callback<Command>,
-    /// Receives a finding that was clicked.
-    on_open: Callback<BandSpan>,
+    asks: Asks,
     press: StoredValue<Option<PointerGesture>>,
     clicked: StoredValue<Option<Click>>,
     /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
@@ -84,16 +92,11 @@ pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
 impl Gestures {
     /// The gestures of a stage with scrolling rows.
     #[must_use]
-    pub fn new(
-        stage: StageHandle,
-        scrollers: Scrollers,
-        on_command: Callback<Command>,
-        on_open: Callback<BandSpan>,
-    ) -> Self {
+    pub fn new(stage: StageHandle, scrollers: Scrollers, on_command: Callback<Command>, asks: Asks) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
         let (clicked, presses) = (StoredValue::new(None), StoredValue::new(0));
         let touched = StoredValue::new(RowPart::Others);
-        Self { stage, on_command, on_open, press, clicked, presses, touches, touched, scrollers }
+        Self { stage, on_command, asks, press, clicked, presses, touches, touched, scrollers }
     }
 
     /// The element that scrolls at a distance from the top of the tracks.
@@ -287,11 +290,25 @@ impl Gestures {
             hit,
         }));
         if let Some(Hit { what: Hovered::Finding(mark), .. }) = &hit {
-            return self.on_open.run(BandSpan::clone(mark));
+            return self.asks.on_open.run(BandSpan::clone(mark));
         }
         let command = |stage: &mut Stage| command_of(stage, hit?, at.x_px);
         let command = self.stage.with(command).flatten().unwrap_or(Command::Select(None));
         self.on_command.run(command);
+    }
+
+    /// Handles a request for a menu, which a right click makes: selects the slice below.
+    pub fn menu(self, event: &web_sys::MouseEvent) {
+        let at = position(event);
+        let command = |stage: &mut Stage| {
+            let hit = stage.hit(at)?;
+            hit.what.slice_row()?;
+            command_of(stage, hit, at.x_px)
+        };
+        let Some(command) = self.stage.with(command).flatten() else { return };
+        event.prevent_default();
+        self.on_command.run(command);
+        self.asks.on_menu.run(client_position(event));
     }
 
     /// Whether a click is the second one of a double click.

@@ -16,12 +16,13 @@ use super::tiles::{TileOrders, Tiles};
 use crate::draw::batch::Batch;
 use crate::draw::finding_box::BoxTag;
 use crate::draw::names::NameColours;
+use crate::draw::scene::Rect;
 use crate::draw::shape::Shape;
 use crate::fetch::decode::PackedTile;
 use crate::fetch::{FetchError, TileKey};
-use crate::view::Hover;
 use crate::view::rows::layout::sight::RowSight;
 use crate::view::rows::occupancy::Occupied;
+use crate::view::{Hover, Point, Size};
 
 /// Inputs of the last look for empty rows: the window, the tiles in sight, and the number of
 /// tiles in the cache.
@@ -46,6 +47,8 @@ pub struct Stage {
     pub(super) drawn_part: Option<(Interval, RowSight)>,
     /// True once the window has rested.
     pub(super) is_settled: bool,
+    /// The places of the selected slice that are drawn.
+    pub(super) selected_rects: Vec<Rect>,
     /// The tags of findings that are drawn.
     pub(super) tags: Vec<BoxTag>,
     /// The last look for empty rows.
@@ -203,6 +206,20 @@ impl Stage {
             painter.drop_all();
         }
         self.are_bands_stale = true;
+    }
+
+    /// The lower end of the selected slice, in CSS pixels of the tracks. `None` if it is out of
+    /// sight.
+    #[must_use]
+    pub fn selected_foot(&self) -> Option<Point> {
+        self.shown.selected.as_ref()?;
+        let Size { width_px, height_px } = self.shown.size;
+        let foot = |of: &Rect| {
+            let (left_px, right_px) = (of.x_px.max(0.0), (of.x_px + of.width_px).min(width_px));
+            let y_px = of.y_px + of.height_px;
+            (left_px <= right_px && (0.0..=height_px).contains(&y_px)).then_some(Point::new(left_px, y_px))
+        };
+        self.selected_rects.iter().find_map(foot)
     }
 
     /// The item under the pointer, if it changed.

@@ -88,6 +88,8 @@ pub const GROUPS: &[ActGroup] = &[
         gestures: &[
             gesture(&["click"], "Select a slice, read a counter"),
             gesture(&["double click"], "Zoom to a slice"),
+            gesture(&["right click"], "Open the menu of a slice"),
+            gesture(&["Shift", "F10"], "Open the menu of the selected slice"),
         ],
     },
     ActGroup {

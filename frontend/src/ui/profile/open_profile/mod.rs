@@ -51,6 +51,7 @@ use run_of_page::RunOfPage;
 use run_path::RunPathAnswers;
 use run_waits::RunWaitsAnswers;
 use shown_tracks::{content_of, offers_of, tracks_of};
+pub use what_if::TriedEdit;
 
 /// An answer, or `None` while it is missing.
 pub type Answer<T> = Option<Result<Arc<T>, FetchError>>;
@@ -113,6 +114,8 @@ pub struct Opened {
     pub waits: RunWaitsAnswers,
     /// The findings, once somebody wants to see them.
     pub findings: RunFindings,
+    /// The change of the run that the user tries.
+    pub tried: TriedEdit,
     /// The regions of the current rank.
     pub regions: CurrentRegions,
     ranks: RankDetails,
@@ -178,6 +181,7 @@ impl Opened {
             waits: RunWaitsAnswers::new(of, run, current_source),
             ranks,
             content,
+            tried: TriedEdit::new(),
             regions: CurrentRegions::new(of, profiles, shown, view),
             findings: RunFindings::new(of, run, view, source.embedded().is_some()),
             of,

@@ -12,6 +12,41 @@ use web_sys::AbortSignal;
 
 use super::Opened;
 use crate::fetch::FetchError;
+use crate::view::edit_choice::{EditChoice, PERCENT};
+
+/// The change that the user tries. It stays while other slices are selected.
+#[derive(Clone, Copy)]
+pub struct TriedEdit {
+    /// Whether the user has asked: a replay reads all work of the run.
+    pub is_asked: RwSignal<bool>,
+    /// The change that the user chose last.
+    pub choice: RwSignal<Option<EditChoice>>,
+    /// The share of its time that the work takes, in percent.
+    pub percent: RwSignal<u32>,
+    /// Whether the answer should come into sight.
+    pub is_wanted: RwSignal<bool>,
+}
+
+impl TriedEdit {
+    /// Nothing is asked.
+    #[must_use]
+    pub(super) fn new() -> Self {
+        Self {
+            is_asked: RwSignal::new(false),
+            choice: RwSignal::new(None),
+            percent: RwSignal::new(PERCENT.first),
+            is_wanted: RwSignal::new(false),
+        }
+    }
+
+    /// Asks what this change does, and brings the answer into sight.
+    pub fn begin_with(self, choice: EditChoice, percent: u32) {
+        self.choice.set(Some(choice));
+        self.percent.set(percent);
+        self.is_asked.set(true);
+        self.is_wanted.set(true);
+    }
+}
 
 impl Opened {
     /// The left sides of the edits that change a slice.

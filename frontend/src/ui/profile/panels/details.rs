@@ -10,7 +10,7 @@ use nprof_engine::wire::detail::{FieldContent, FieldValue, Neighbour, SliceDetai
 use super::field::{self, FieldGroup};
 use super::members::{Members, OperationActions};
 use super::reading::ReadingDetails;
-use super::what_if::{WhatIfSection, WhatIfState};
+use super::what_if::WhatIfSection;
 use crate::ui::controls::{Explained, Failure, Glyph, Icon, Loading, Name};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::{Messages, clipboard};
@@ -28,7 +28,6 @@ pub fn Details(
     opened: Opened,
 ) -> impl IntoView {
     let is_selected = Memo::new(move |_| opened.session.view.with(|view| view.selection.row.is_some()));
-    let what_if = WhatIfState::new();
     let is_read = Memo::new(move |_| opened.session.view.with(|view| view.selection.reading.is_some()));
     move || {
         match opened.current.slice.get() {
@@ -40,13 +39,13 @@ pub fn Details(
         Some(Err(error)) => {
             view! { <Failure title="The details did not arrive" reason=error.to_string() on_retry=opened.session.retry /> }.into_any()
         }
-        Some(Ok(detail)) => view! { <DetailsOf opened detail what_if /> }.into_any(),
+        Some(Ok(detail)) => view! { <DetailsOf opened detail /> }.into_any(),
     }
     }
 }
 
 #[component]
-fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>, what_if: WhatIfState) -> impl IntoView {
+fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>) -> impl IntoView {
     let slice = &detail.slice;
     let track = opened.track_title(slice.track);
     let form = field::form_name(slice.form).map(|form| view! { <span class="chip">{form}</span> });
@@ -65,7 +64,8 @@ fn DetailsOf(opened: Opened, detail: Arc<SliceDetail>, what_if: WhatIfState) -> 
         false => ("Depends on", "Needed by"),
     };
     let in_rank = is_of_all.then(|| in_rank(opened, &detail)).flatten();
-    let edited = edited(opened, &detail).map(|slice| view! { <WhatIfSection opened slice state=what_if /> });
+    let edited =
+        edited(opened, &detail).map(|slice| view! { <WhatIfSection opened slice state=opened.tried /> });
     let copy = copy_all(opened, detail.clone(), track);
     view! {
         <article aria-label="Details">
@@ -114,7 +114,7 @@ fn copy_all(opened: Opened, detail: Arc<SliceDetail>, track: Signal<String>) -> 
 }
 
 /// The slice of a rank whose work an edit changes: this one, or the call that it stands for.
-fn edited(opened: Opened, detail: &SliceDetail) -> Option<EditedSlice> {
+pub fn edited(opened: Opened, detail: &SliceDetail) -> Option<EditedSlice> {
     let of = opened.current.source.get_untracked()?.rank;
     let own = of.number().map(|rank| (rank, detail.slice.row));
     own.or_else(|| call_of(detail)).map(|(rank, row)| EditedSlice { rank, row })

@@ -39,7 +39,7 @@ mod warnings;
 mod what_if;
 
 #[cfg(feature = "browser")]
-pub use details::call_of;
+pub use details::{call_of, edited};
 #[cfg(feature = "browser")]
 pub use frame::PanelFrame;
 #[cfg(feature = "browser")]

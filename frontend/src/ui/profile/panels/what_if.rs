@@ -4,37 +4,16 @@
 use std::sync::Arc;
 
 use leptos::ev::KeyboardEvent;
+use leptos::html;
 use leptos::prelude::*;
 use nprof_engine::wire::questions::{EditSubjectsQuestion, WhatIfQuestion};
 use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 
 use crate::fetch::FetchError;
 use crate::ui::controls::{Glyph, Icon};
-use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::open_profile::{Opened, TriedEdit};
 use crate::ui::shell::{Messages, QuestionAnswers, clipboard};
 use crate::view::edit_choice::{EditChoice, EditedSlice, PERCENT, command};
-
-/// The change that the user tries. It stays while other slices are selected.
-#[derive(Clone, Copy)]
-pub struct WhatIfState {
-    /// Whether the user has asked: a replay reads all work of the run.
-    is_asked: RwSignal<bool>,
-    /// The change that the user chose last.
-    choice: RwSignal<Option<EditChoice>>,
-    percent: RwSignal<u32>,
-}
-
-impl WhatIfState {
-    /// Nothing is asked.
-    #[must_use]
-    pub fn new() -> Self {
-        Self {
-            is_asked: RwSignal::new(false),
-            choice: RwSignal::new(None),
-            percent: RwSignal::new(PERCENT.first),
-        }
-    }
-}
 
 /// The section of the details.
 #[component]
@@ -44,7 +23,7 @@ pub fn WhatIfSection(
     /// The slice.
     slice: EditedSlice,
     /// The change that the user tries.
-    state: WhatIfState,
+    state: TriedEdit,
 ) -> impl IntoView {
     let begin = move |_| state.is_asked.set(true);
     move || match state.is_asked.get() {
@@ -62,7 +41,7 @@ pub fn WhatIfSection(
 }
 
 #[component]
-fn Subjects(opened: Opened, slice: EditedSlice, state: WhatIfState) -> impl IntoView {
+fn Subjects(opened: Opened, slice: EditedSlice, state: TriedEdit) -> impl IntoView {
     let profile = profile_of(opened);
     let EditedSlice { rank, row } = slice;
     let question =
@@ -75,8 +54,16 @@ fn Subjects(opened: Opened, slice: EditedSlice, state: WhatIfState) -> impl Into
         Some(Err(error)) => view! { <Refused error retry=asked.retry /> }.into_any(),
         Some(Ok(found)) => view! { <Choices opened found state /> }.into_any(),
     };
+    let node = NodeRef::<html::Section>::new();
+    Effect::new(move |_| {
+        // The menu of a slice leads here.
+        if let (true, Some(section)) = (state.is_wanted.get(), node.get()) {
+            section.scroll_into_view();
+            state.is_wanted.set(false);
+        }
+    });
     view! {
-        <section class="group what-if" aria-label="What if">
+        <section class="group what-if" aria-label="What if" node_ref=node>
             <h3>"What if"</h3>
             {content}
         </section>
@@ -84,14 +71,16 @@ fn Subjects(opened: Opened, slice: EditedSlice, state: WhatIfState) -> impl Into
 }
 
 #[component]
-fn Choices(opened: Opened, found: Arc<EditSubjects>, state: WhatIfState) -> impl IntoView {
+fn Choices(opened: Opened, found: Arc<EditSubjects>, state: TriedEdit) -> impl IntoView {
     let choices = EditChoice::of(&found.subjects);
     if choices.is_empty() {
         return view! { <p class="muted">"Nothing of this slice is replayed."</p> }.into_any();
     }
-    let alike = state.choice.with_untracked(|last| last.as_ref().and_then(|last| last.alike(&choices)));
-    let at = RwSignal::new(alike.unwrap_or(0));
     let choices = StoredValue::new(choices);
+    let at = Memo::new(move |_| {
+        let alike = |last: &EditChoice| choices.with_value(|choices| last.alike(choices));
+        state.choice.with(|last| last.as_ref().and_then(alike)).unwrap_or(0)
+    });
     let choice = Memo::new(move |_| choices.with_value(|choices| choices[at.get()].clone()));
     let options = choices.with_value(|choices| {
         choices.iter().map(EditChoice::words).enumerate().map(|(number, words)| {
@@ -100,7 +89,6 @@ fn Choices(opened: Opened, found: Arc<EditSubjects>, state: WhatIfState) -> impl
     });
     let choose = move |event| {
         let number = event_target_value(&event).parse().unwrap_or(0);
-        at.set(number);
         state.choice.set(choices.with_value(|choices| choices.get(number).cloned()));
     };
     let slide = move |event| state.percent.set(event_target_value(&event).parse().unwrap_or(PERCENT.first));
