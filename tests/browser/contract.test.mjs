@@ -50,6 +50,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
     "/summary": "/summary",
     "/regions": "/regions",
     "/waits": `/waits?${span.query}&steps=16`,
+    "/activity": "/activity?quantity=busy",
   });
   const all = { "/api/profiles": ["/api/profiles"], "/api/profiles/{slug}": [`/api/profiles/${profile}`] };
   all["/api/profiles/{slug}/notes"] = [`/api/profiles/${profile}/notes`];

@@ -65,6 +65,27 @@ fn both(a: &[(i64, i64)], b: &[(i64, i64)]) -> Vec<(i64, i64)> {
     common
 }
 
+/// The times of disjoint ascending intervals without those of others.
+fn without(parts: &[(i64, i64)], others: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let (mut at, mut left) = (0, Vec::new());
+    for &(start, end) in parts {
+        while others.get(at).is_some_and(|other| other.1 <= start) {
+            at += 1;
+        }
+        let mut from = start;
+        for other in others[at..].iter().take_while(|other| other.0 < end) {
+            if other.0 > from {
+                left.push((from, other.0));
+            }
+            from = from.max(other.1);
+        }
+        if from < end {
+            left.push((from, end));
+        }
+    }
+    left
+}
+
 /// Fills in the totals of a rank from its calls, and from the times in which it computed and in
 /// which it copied or filled memory.
 pub(super) fn complete(rank: &mut RankCalls, compute: Union, copies: Union) {
@@ -80,16 +101,17 @@ pub(super) fn complete(rank: &mut RankCalls, compute: Union, copies: Union) {
     rank.communication_ps = length(&calls);
     rank.covered_ps = both(&calls, &compute);
     rank.busy_ps = rank.compute_ps + rank.communication_ps - length(&rank.covered_ps);
-    // Copies under computation count once, those under communication too, and those under both.
-    let [under_compute, under_calls, under_both] =
-        [&compute, &calls, &rank.covered_ps].map(|other| length(&both(&copies, other)));
-    rank.copy_ps = length(&copies) - under_compute - under_calls + under_both;
+    let work = Union { parts: [&calls[..], &compute].concat() }.settled();
+    let alone = without(&copies, &work);
+    rank.copy_ps = length(&alone);
     let all = [&calls, &compute, &copies];
     let first = all.iter().filter_map(|parts| parts.first()).map(|part| part.0).min();
     let last = all.iter().filter_map(|parts| parts.last()).map(|part| part.1).max();
     let worked = Interval::new(first.unwrap_or(0), last.unwrap_or(0));
     rank.span_ps = worked.duration_ps();
+    rank.worked_ps = (worked.start.0, worked.end.0);
     rank.compute_load = ComputeLoad::of(&compute, worked);
+    rank.copy_load = ComputeLoad::of(&alone, worked);
 }
 
 #[cfg(test)]
@@ -121,5 +143,8 @@ mod tests {
         assert_eq!(rank.covered_ps, [(15, 25), (58, 60)]);
         assert_eq!((rank.compute_ps, rank.communication_ps), (35, 22));
         assert_eq!((rank.busy_ps, rank.copy_ps, rank.span_ps), (45, 10 + 5 + 5, 80));
+        assert_eq!(rank.worked_ps, (-10, 70));
+        assert_eq!(rank.copy_load.within(Interval::new(-10, 70)), 20.0);
+        assert_eq!(rank.copy_load.within(Interval::new(25, 44)), 5.0 + 4.0);
     }
 }

@@ -314,10 +314,15 @@ pub struct RankCalls {
     pub compute_ps: i64,
     /// Share of time with computation, over time.
     pub compute_load: ComputeLoad,
+    /// Share of time with copies and fills of memory, and neither computation nor communication,
+    /// over time.
+    pub copy_load: ComputeLoad,
     /// Time in which the rank communicated.
     pub communication_ps: i64,
     /// Time from the first to the last work of the device: kernels, copies and fills.
     pub span_ps: i64,
+    /// Start and end of this time.
+    pub worked_ps: (i64, i64),
     /// Time in which the rank computed or communicated.
     pub busy_ps: i64,
     /// Time in which the rank copied or filled memory, and neither computed nor communicated.
@@ -335,11 +340,12 @@ impl RankCalls {
         let later = |time: &mut i64| *time = time.saturating_add(by_ps);
         self.calls.starts_ps.iter_mut().for_each(later);
         later(&mut self.compute_load.start_ps);
+        later(&mut self.copy_load.start_ps);
         for transfer in &mut self.transfers {
             later(&mut transfer.start_ps);
             later(&mut transfer.end_ps);
         }
-        for (from, to) in self.covered_ps.iter_mut().chain([&mut self.recorded_ps]) {
+        for (from, to) in self.covered_ps.iter_mut().chain([&mut self.recorded_ps, &mut self.worked_ps]) {
             later(from);
             later(to);
         }

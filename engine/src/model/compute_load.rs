@@ -1,4 +1,4 @@
-//! Computation of a rank over time, in few steps of equal length.
+//! Computation or other work of a rank over time, in few steps of equal length.
 
 use crate::base::{Interval, signed};
 
@@ -50,6 +50,12 @@ impl ComputeLoad {
             u8::try_from(parts).unwrap_or(u8::MAX)
         };
         Self { start_ps: first, step_ps, parts: busy_ps.into_iter().map(part).collect() }
+    }
+
+    /// Whether the rank worked at no time.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
     }
 
     /// Time with computation within a span, in picoseconds, as far as steps tell.

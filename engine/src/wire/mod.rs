@@ -5,6 +5,7 @@
 //! them to the time that all ranks share. Row numbers identify slices, samples and side-table rows
 //! of one rank alike.
 
+pub mod activity;
 pub mod allowance;
 pub mod answer;
 pub mod ask;

@@ -5,6 +5,7 @@
 //! As a segment it has tiles, search, details and exports like any rank. Times are those of the
 //! clock that all ranks share.
 
+mod activity;
 mod awaited_rank;
 mod call_facts;
 mod calls;
@@ -33,7 +34,7 @@ pub use finder::{OperationSend, Sense};
 pub use operation_step::beside;
 
 /// Version of the job segment. One of another version is written again.
-pub const VERSION: u32 = 13;
+pub const VERSION: u32 = 14;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.
@@ -136,7 +137,8 @@ pub fn write(job: &Job, report: &Report, sink: &mut dyn Sink, cancel: Cancel<'_>
     write_computation(job, report, &tracks, computation, sink)?;
     sends::write(job, report, &order, &numbers, sink, cancel)?;
     tables::write(job, report, &numbers, sink)?;
-    tables::write_steps(&steps(job, report, &by_call), sink)
+    tables::write_steps(&steps(job, report, &by_call), sink)?;
+    activity::write(&facts, sink, cancel)
 }
 
 /// Writes the computation of the ranks that state some.

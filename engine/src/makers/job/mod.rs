@@ -11,6 +11,7 @@ use crate::model::{CollectiveKind, TrackId};
 use crate::query::SLOTS;
 use crate::segment::{Bytes, Footer, Segment, TableMeta};
 
+pub mod activity;
 pub mod clocks;
 pub mod metrics;
 pub mod over_time;

@@ -264,6 +264,21 @@ table! {
 }
 
 table! {
+    /// Activity of ranks in equal spans of the time in which any rank works.
+    "activity" ACTIVITY ActivityFields Side, rows ActivityRow;
+    "Span" {
+        rank: None, "Number of the rank.";
+        start: Picoseconds, "Start of the span.";
+        end: Picoseconds, "End of the span.";
+    }
+    "Share of the span" {
+        busy: Ratio, "Share in which the rank computed, transferred, copied or filled memory. Waits for others are not busy.";
+        wait: Ratio, "Share in which the rank waited for others in collective operations, also under computation.";
+        compute: Ratio, "Share in which the rank computed.";
+    }
+}
+
+table! {
     /// Waiting of ranks in steps of time. Made when it is asked for, never stored.
     "wait_step" WAIT_STEPS WaitStepFields Side, rows WaitStepRow;
     "Step" {
@@ -281,15 +296,26 @@ table! {
 }
 
 /// All stored tables.
-pub static TABLES: [&TableSchema; 10] =
-    [&OPERATIONS, &CALLS, &TRANSFERS, &COMPUTATION, &RANKS, &CAUSES, &SIZES, &MISMATCHES, &JOB, &STEPS];
+pub static TABLES: [&TableSchema; 11] = [
+    &OPERATIONS,
+    &CALLS,
+    &TRANSFERS,
+    &COMPUTATION,
+    &RANKS,
+    &CAUSES,
+    &SIZES,
+    &MISMATCHES,
+    &JOB,
+    &STEPS,
+    &ACTIVITY,
+];
 
 /// The heading over a table in lists of tables.
 #[must_use]
 pub fn heading_of(table: &str) -> Option<&'static str> {
     match table {
         "operation" | "call" | "transfer" | "operation_size" | "mismatch" => Some("Collectives"),
-        "computation" | "rank" | "cause" | "job" | "step" => Some("Ranks"),
+        "computation" | "rank" | "cause" | "job" | "step" | "activity" => Some("Ranks"),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ mod totals;
 use rustc_hash::FxHashMap;
 
 pub use regions::regions;
-pub use totals::{selection, summary, waits};
+pub use totals::{activity, selection, summary, waits};
 
 use super::allowance::AnswerAllowance;
 use super::catalog::{

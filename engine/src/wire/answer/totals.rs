@@ -1,4 +1,4 @@
-//! Answers that sum up a rank: statistics of a span, metrics, waits over time.
+//! Answers that sum up a rank: statistics of a span, metrics, waits and activity over time.
 
 use rustc_hash::FxHashSet;
 
@@ -6,9 +6,11 @@ use super::{content, tracks_of};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::makers::job;
+use crate::makers::job::activity::ActivityQuantity;
 use crate::metrics::MetricScope;
 use crate::rank::RankView;
 use crate::segment::Bytes;
+use crate::wire::activity::{AbsentQuantity, ActivityShares, RankShares};
 use crate::wire::allowance::AnswerAllowance;
 use crate::wire::rank_ref::RankRef;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
@@ -145,5 +147,25 @@ pub fn waits<B: Bytes>(
                 shares: waits.shares.iter().map(|share| *share as f32).collect(),
             })
             .collect(),
+    })
+}
+
+/// A quantity of all ranks in equal spans of time; empty for a rank's own segment.
+pub fn activity<B: Bytes>(
+    rank: RankView<'_, B>,
+    quantity: ActivityQuantity,
+    work: Work<'_>,
+) -> Result<ActivityShares> {
+    let found = job::activity::activity(rank.segment, quantity, work.cancel)?;
+    let absent = |of: ActivityQuantity| AbsentQuantity {
+        quantity: of.name().to_owned(),
+        reason: of.reason().to_owned(),
+    };
+    Ok(ActivityShares {
+        start_ps: found.start_ps,
+        end_ps: found.end_ps,
+        step_ps: found.step_ps,
+        ranks: found.ranks.into_iter().map(|of| RankShares { rank: of.rank, shares: of.shares }).collect(),
+        absent: found.absent.into_iter().map(absent).collect(),
     })
 }

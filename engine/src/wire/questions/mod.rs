@@ -8,6 +8,7 @@
 #[macro_use]
 mod table;
 
+mod activity;
 mod comparison;
 mod counter;
 mod critical_path;
@@ -68,6 +69,7 @@ questions! {
         Summary: summary::SummaryQuestion,
         Regions: regions::RegionsQuestion,
         Waits: waits::WaitsQuestion,
+        Activity: activity::ActivityQuestion,
     }
 }
 

@@ -56,6 +56,7 @@ fn addresses_stay_as_they_are() {
         format!("{rank}/selection?start_ps=-5&end_ps=7&tracks=3,5"),
         format!("{rank}/summary?start_ps=-5&end_ps=7"),
         format!("{rank}/waits?start_ps=-5&end_ps=7&steps=2&ranks=3,5"),
+        format!("{rank}/activity?quantity=compute"),
     ];
     for address in known {
         assert!(written.contains(&address), "{address} is not among {written:#?}");
