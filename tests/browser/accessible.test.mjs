@@ -57,6 +57,10 @@ test("axe finds nothing", async (t) => {
       `${profile}&rank=0&ranks=0,1&mark=${entry.start_ps}..${entry.end_ps}&tab=selection`,
       (page) => page.getByText("In rank 1").first(),
     ],
+    "summary of all ranks": [
+      `${url}/profile/${slug}/summary?v=2&rank=all`,
+      (page) => page.getByRole("region", { name: "Ranks over time" }).getByRole("slider"),
+    ],
     collectives: [`${profile}&rank=all`, (page) => rowOf(page, "Rank 1")],
     warnings: [`${profile}&tab=warnings`, (page) => page.getByText("Every event of this rank's trace was read.")],
   };

@@ -95,6 +95,8 @@ pub enum CardRow {
     FirstRow(&'static str),
     /// A picture of the roofline.
     Roofline,
+    /// A heat map of ranks over time. It is as wide as two cards.
+    Activity,
 }
 
 use CardRow::{Column, FirstRow, Group, Metric, Part};
@@ -290,9 +292,9 @@ pub(super) const JOB: SummaryLayout = SummaryLayout {
         of_job(TimePart::Idle, "idle"),
     ],
     cards: &[
+        SummaryCard { title: "Ranks over time", rows: &[CardRow::Activity] },
         SummaryCard { title: "Where waiting began", rows: &[Group { group: "job_causes", most: MOST }] },
         SummaryCard { title: "Mismatches", rows: &[Group { group: "job_mismatches", most: MOST }] },
-        SummaryCard { title: "Waiting by rank", rows: &[Group { group: "job_waits", most: MOST }] },
         SummaryCard {
             title: "Bus bandwidth by kind and size",
             rows: &[Group { group: "job_sizes", most: MOST }],

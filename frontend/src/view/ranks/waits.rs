@@ -50,12 +50,17 @@ pub fn asked_span(window: Interval) -> Interval {
     Interval::new(down(window.start.0), down(window.end.0.saturating_sub(1)).saturating_add(unit_ps))
 }
 
-/// The share at the top of the plot: the smallest of 1, 2, 5, 10, 20, 50 and 100 % that is no less
-/// than all shares.
+/// The share at the top of the plot.
 #[must_use]
 pub fn top(steps: &WaitSteps) -> f32 {
+    top_of(steps.most.iter().copied().fold(0.0, f32::max))
+}
+
+/// The end of a scale of shares up to the largest one: the smallest of 1, 2, 5, 10, 20, 50 and
+/// 100 % that is no less.
+#[must_use]
+pub fn top_of(most: f32) -> f32 {
     const TOPS: [f32; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
-    let most = steps.most.iter().copied().fold(0.0, f32::max);
     TOPS.into_iter().find(|top| most <= *top).unwrap_or(1.0)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use nprof_engine::base::order::gathered;
+use nprof_engine::makers::job::activity::ActivityQuantity;
 use nprof_engine::wire::percent::{parameter_decoded, percent_encoded};
 
 use super::url_error::UrlError;
@@ -53,6 +54,8 @@ pub struct PlotsState {
     pub hidden_kinds: BTreeSet<String>,
     /// Lines that the user hid.
     pub hidden_lines: BTreeSet<WaitLine>,
+    /// The quantity of the heat map of ranks.
+    pub heat: ActivityQuantity,
 }
 
 /// A change of the plots.
@@ -64,11 +67,14 @@ pub enum PlotsChange {
     ToggleKind(String),
     /// Hides a line, or shows it again.
     ToggleLine(WaitLine),
+    /// Shows another quantity in the heat map of ranks.
+    Heat(ActivityQuantity),
 }
 
 const TIME: &str = "plot_time";
 const KINDS: &str = "hide_kinds";
 const LINES: &str = "hide_lines";
+const HEAT: &str = "heat";
 
 impl PlotsState {
     pub(in crate::view) fn apply(&mut self, change: &PlotsChange) {
@@ -76,6 +82,7 @@ impl PlotsState {
             PlotsChange::Time(time) => self.time = *time,
             PlotsChange::ToggleKind(kind) => toggle(&mut self.hidden_kinds, kind.clone()),
             PlotsChange::ToggleLine(line) => toggle(&mut self.hidden_lines, *line),
+            PlotsChange::Heat(quantity) => self.heat = *quantity,
         }
     }
 
@@ -96,6 +103,10 @@ impl PlotsState {
                 let expected = "numbers of ranks, median or range, with commas between";
                 let lines: Option<Vec<WaitLine>> = items().map(WaitLine::from_name).collect();
                 self.hidden_lines = gathered(lines.ok_or(UrlError::Parameter { name: LINES, expected })?);
+            }
+            HEAT => {
+                let error = UrlError::Parameter { name: HEAT, expected: "busy, wait or compute" };
+                self.heat = ActivityQuantity::from_name(value).ok_or(error)?;
             }
             _ => return Ok(false),
         }
@@ -122,6 +133,9 @@ impl fmt::Display for PlotsState {
                 write!(f, "&{name}={}", items.join(","))?;
             }
         }
+        if self.heat != ActivityQuantity::default() {
+            write!(f, "&{HEAT}={}", self.heat.name())?;
+        }
         Ok(())
     }
 }
@@ -138,6 +152,16 @@ mod tests {
         assert_eq!(plots.to_string(), "&hide_kinds=all-gather%2C%20small");
         plots.apply(&hide);
         assert_eq!(plots, PlotsState::default());
+    }
+
+    #[test]
+    fn the_quantity_of_the_heat_map_is_in_the_address() {
+        let mut plots = PlotsState::default();
+        plots.apply(&PlotsChange::Heat(ActivityQuantity::Compute));
+        assert_eq!(plots.to_string(), "&heat=compute");
+        let mut read = PlotsState::default();
+        assert!(read.read(HEAT, "compute").unwrap() && read == plots);
+        assert!(read.read(HEAT, "flops").unwrap_err().to_string().contains("busy, wait or compute"));
     }
 
     #[test]

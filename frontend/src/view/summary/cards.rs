@@ -9,7 +9,7 @@ use nprof_engine::wire::summary::{
 use super::roofline::Roofline;
 use crate::view::metric_share::shares;
 
-/// Cards that are shown at first.
+/// Cards that are shown at first, those of double width counted twice.
 const MOST_CARDS: usize = 4;
 /// Rows of a card at most, so that the first screen shows all cards.
 const MOST_ROWS: usize = 9;
@@ -22,7 +22,24 @@ pub struct ShownCard {
     /// The rows.
     pub lines: Vec<CardLine>,
     /// The picture below them.
-    pub roofline: Option<Roofline>,
+    pub picture: Option<CardPicture>,
+}
+
+/// A picture of a card.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CardPicture {
+    /// Work by its intensity and rate.
+    Roofline(Roofline),
+    /// Ranks over time. It is asked for apart from the values.
+    Activity,
+}
+
+impl ShownCard {
+    /// Width in cards.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        if self.picture == Some(CardPicture::Activity) { 2 } else { 1 }
+    }
 }
 
 /// A value with its label.
@@ -62,8 +79,13 @@ impl CardLine {
 #[must_use]
 pub fn shown_cards(layout: &SummaryLayout, summary: &Summary, active_s: f64) -> Vec<ShownCard> {
     let of = CardValues { summary, active_s };
+    let mut width = 0;
     let cards = layout.cards.iter().filter_map(|card| of.card(card));
-    cards.take(MOST_CARDS).collect()
+    let fits = |card: &ShownCard| {
+        width += card.width();
+        width <= MOST_CARDS
+    };
+    cards.take_while(fits).collect()
 }
 
 struct CardValues<'s> {
@@ -75,7 +97,7 @@ impl CardValues<'_> {
     fn card(&self, card: &SummaryCard) -> Option<ShownCard> {
         let mut title = card.title.to_owned();
         let mut lines = Vec::new();
-        let mut roofline = None;
+        let mut picture = None;
         for row in card.rows {
             match *row {
                 CardRow::Metric(group, name) => lines.extend(self.metric(group, name)),
@@ -85,7 +107,8 @@ impl CardValues<'_> {
                 }
                 CardRow::Group { group, most } => lines.extend(self.group(group, most)),
                 CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
-                CardRow::Roofline => roofline = Roofline::of(self.summary),
+                CardRow::Roofline => picture = Roofline::of(self.summary).map(CardPicture::Roofline),
+                CardRow::Activity => picture = Some(CardPicture::Activity),
                 CardRow::FirstRow(table) => {
                     if let Some((row, columns)) = self.first_row(table) {
                         if let Some(row) = row {
@@ -97,8 +120,8 @@ impl CardValues<'_> {
             }
         }
         lines.truncate(MOST_ROWS);
-        let has_values = !lines.is_empty() || roofline.is_some();
-        has_values.then_some(ShownCard { title, lines, roofline })
+        let has_values = !lines.is_empty() || picture.is_some();
+        has_values.then_some(ShownCard { title, lines, picture })
     }
 
     fn group_of(&self, key: &str) -> Option<&MetricGroupEntry> {
@@ -201,7 +224,8 @@ pub(super) fn seconds(value: &FieldContent) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::makers::summary_layout;
+    use nprof_engine::makers::{summary_layout, summary_layout_of_job};
+    use nprof_engine::wire::rank_ref::RankRef;
     use nprof_engine::wire::summary::{MetricColumnEntry, MetricRowEntry};
 
     use super::*;
@@ -285,5 +309,15 @@ mod tests {
         assert_eq!(drawn(&summary, 8.0), expected);
         let none = Summary { rank: 0.into(), groups: Vec::new(), tables: Vec::new(), absent: Vec::new() };
         assert_eq!(drawn(&none, 0.0), "");
+    }
+
+    #[test]
+    fn the_heat_map_of_all_ranks_takes_the_room_of_two_cards() {
+        let of = |key| group(key, true, vec![metric("a", 1.0, "s")]);
+        let groups = ["job_causes", "job_mismatches", "job_sizes"].map(of).to_vec();
+        let summary = Summary { rank: RankRef::All, groups, tables: Vec::new(), absent: Vec::new() };
+        let cards = shown_cards(summary_layout_of_job(), &summary, 1.0);
+        let drawn: Vec<_> = cards.iter().map(|card| (card.title.as_str(), card.width())).collect();
+        assert_eq!(drawn, [("Ranks over time", 2), ("Where waiting began", 1), ("Mismatches", 1)]);
     }
 }

@@ -19,6 +19,7 @@ use crate::view::state::tracks::TracksState;
 use crate::view::table::Sorting;
 use crate::view::{DataView, Reading};
 use nprof_engine::insight::difference::WorkKey;
+use nprof_engine::makers::job::activity::ActivityQuantity;
 use nprof_engine::wire::rank_ref::RankRef;
 use proptest::option;
 use proptest::prelude::*;
@@ -110,8 +111,10 @@ fn plots() -> impl Strategy<Value = PlotsState> {
         prop_oneof![any::<u32>().prop_map(WaitLine::Rank), Just(WaitLine::Median), Just(WaitLine::Range)];
     let kinds = proptest::collection::btree_set("\\PC{1,8}", 0..3);
     let lines = proptest::collection::btree_set(line, 0..4);
-    (proptest::sample::select(&OperationTime::ALL[..]), kinds, lines)
-        .prop_map(|(time, hidden_kinds, hidden_lines)| PlotsState { time, hidden_kinds, hidden_lines })
+    let heat = proptest::sample::select(&ActivityQuantity::ALL[..]);
+    (proptest::sample::select(&OperationTime::ALL[..]), kinds, lines, heat).prop_map(
+        |(time, hidden_kinds, hidden_lines, heat)| PlotsState { time, hidden_kinds, hidden_lines, heat },
+    )
 }
 
 fn compare() -> impl Strategy<Value = CompareState> {

@@ -6,6 +6,7 @@ mod late_call;
 mod over_time;
 mod rank_bars;
 mod spreads;
+mod time_axis;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use self::over_time::OverTime;
 use self::rank_bars::RankBars;
 use self::spreads::Spreads;
+pub use self::time_axis::TimeAxis;
 use super::open_profile::Opened;
 use crate::draw::palette::{self, Ground, Rgb};
 use crate::ui::controls::{Failure, Loading};
@@ -29,14 +31,18 @@ use crate::view::source_id::SourceId;
 /// Most rows of operations that the page asks for.
 const MOST_ROWS: u32 = 100_000;
 
-/// The colours on the timeline for a background, in CSS.
-fn colours() -> Vec<String> {
-    let ground = match expect_context::<CurrentTheme>().get() {
+/// The current background, which selects colours.
+pub fn current_ground() -> Ground {
+    match expect_context::<CurrentTheme>().get() {
         Theme::Light => Ground::Light,
         Theme::Dark => Ground::Dark,
-    };
+    }
+}
+
+/// The colours on the timeline for a background, in CSS.
+fn colours() -> Vec<String> {
     let css = |[red, green, blue]: Rgb| format!("rgb({red} {green} {blue})");
-    palette::colours(ground).into_iter().map(css).collect()
+    palette::colours(current_ground()).into_iter().map(css).collect()
 }
 
 /// Returns true if the current rank is what all ranks show together.

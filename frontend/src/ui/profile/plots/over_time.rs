@@ -13,6 +13,7 @@ use nprof_engine::wire::waits::WaitSteps;
 
 use super::colours;
 use super::late_call::reveal_late_call;
+use super::time_axis::TimeAxis;
 use crate::ui::controls::Failure;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::{Messages, QuestionAnswers, spawn_while_shown};
@@ -22,16 +23,12 @@ use crate::view::ranks::waits::{self, MOST_LINES, MOST_STEPS, asked_span};
 use crate::view::source_id::SourceId;
 use crate::view::source_id::rank_label;
 use crate::view::state::plots::{PlotsChange, WaitLine};
-use crate::view::time::ticks::{Ruler, Tick};
-use crate::view::{Command, Size, TimeScale};
+use crate::view::{Command, Size};
 
 /// The heading.
 pub const TITLE: &str = "Over time";
 /// The plot's id, to which the list of plots leads.
 pub const ID: &str = "plot-over-time";
-
-/// Width of a letter of the axis with its share of the padding, in CSS pixels.
-const LETTER_PX: f64 = 7.5;
 
 /// The name of a line in the legend.
 fn words(line: WaitLine) -> String {
@@ -296,7 +293,11 @@ fn Area(plot: Plot) -> impl IntoView {
             >
                 <Lines plot />
             </div>
-            <TimeAxis plot width_px=Signal::derive(move || size.get().width_px) />
+            <TimeAxis
+                window=plot.window
+                first_ps=Signal::derive(move || plot.first_ps())
+                width_px=Signal::derive(move || size.get().width_px)
+            />
         </div>
     }
 }
@@ -344,29 +345,5 @@ fn Lines(plot: Plot) -> impl IntoView {
             {cursor}
             {shapes}
         </svg>
-    }
-}
-
-/// The times below the lines, as on the ruler. A label that would be cut off is left out.
-#[component]
-fn TimeAxis(plot: Plot, width_px: Signal<f64>) -> impl IntoView {
-    let labels = move || {
-        let scale = TimeScale { window: plot.window.get(), width_px: width_px.get().max(1.0) };
-        let ruler = Ruler::new(&scale, plot.first_ps());
-        let base = ruler.base.map(|base| view! { <span class="plot-time-base">{base}</span> });
-        let label = |tick: &Tick| {
-            let left_px = scale.px_from_time(tick.time_ps);
-            let room_px = tick.label.chars().count() as f64 * LETTER_PX;
-            let share = left_px / scale.width_px;
-            (left_px + room_px <= scale.width_px).then(
-                || view! { <span style:left=format!("{:.3}%", share * 100.0)>{tick.label.clone()}</span> },
-            )
-        };
-        view! { {base} {ruler.ticks.iter().map(label).collect_view()} }
-    };
-    view! {
-        <div class="plot-time-axis" aria-hidden="true">
-            {labels}
-        </div>
     }
 }

@@ -2,12 +2,13 @@
 
 use leptos::prelude::*;
 
+use super::heat_map::HeatMapCard;
 use super::roofline::RooflinePicture;
 use crate::ui::controls::{Explained, Name};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format::{self, FormattedValue};
 use crate::ui::text::label::{explanation, label_in_group};
-use crate::view::summary::cards::{CardLine, ShownCard};
+use crate::view::summary::cards::{CardLine, CardPicture, ShownCard};
 use crate::view::text::short_names::told_apart;
 use crate::view::{Command, ProfilePlace};
 
@@ -23,13 +24,19 @@ fn Card(opened: Opened, card: ShownCard) -> impl IntoView {
     let labels: Vec<String> = card.lines.iter().map(label_of).collect();
     let lines = card.lines.into_iter().zip(told_apart(&labels));
     let lines = lines.map(|(line, label)| view! { <Line opened line label /> }).collect_view();
+    let picture = match card.picture {
+        Some(CardPicture::Activity) => return view! { <HeatMapCard opened title=card.title /> }.into_any(),
+        Some(CardPicture::Roofline(of)) => Some(view! { <RooflinePicture opened of /> }),
+        None => None,
+    };
     view! {
         <section class="metric-card summary-card">
             <h3 title=card.title.clone()>{card.title.clone()}</h3>
             <dl class="rows metrics">{lines}</dl>
-            {card.roofline.map(|of| view! { <RooflinePicture opened of /> })}
+            {picture}
         </section>
     }
+    .into_any()
 }
 
 fn label_of(line: &CardLine) -> String {

@@ -4,6 +4,7 @@ mod advice;
 mod all_metrics;
 mod cards;
 mod head;
+mod heat_map;
 mod page;
 mod roofline;
 mod scope;
