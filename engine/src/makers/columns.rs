@@ -42,7 +42,8 @@ impl<'a, B: Bytes> NamedColumns<'a, B> {
         u32::try_from(at).ok().map(FieldId)
     }
 
-    fn columns(&self, name: &str) -> impl Iterator<Item = (usize, ColumnType)> + use<'a, B> {
+    /// Columns of a field with their types.
+    pub fn columns(&self, name: &str) -> impl Iterator<Item = (usize, ColumnType)> + use<'a, B> {
         let role = self.field(name).map(ColumnRole::Field);
         let segment = self.segment;
         let wanted = move |at: &usize| Some(segment.footer().columns[*at].role) == role;
@@ -87,18 +88,6 @@ impl<'a, B: Bytes> NamedColumns<'a, B> {
             }
         }
         Ok(())
-    }
-
-    /// The sum of a field over all rows, and the number of rows that have the field.
-    pub fn sum(&self, name: &str) -> Result<(i64, u64)> {
-        let (mut sum, mut count) = (0_i64, 0);
-        for block in 0..self.segment.blocks(self.table)?.len() {
-            self.for_each_int(name, block, |_, value| {
-                sum = sum.saturating_add(value);
-                count += 1;
-            })?;
-        }
-        Ok((sum, count))
     }
 
     fn rows(&self, block: usize) -> Result<usize> {

@@ -1,5 +1,7 @@
 //! Unions of the times of computation, communication and copies of one rank.
 
+use std::rc::Rc;
+
 use crate::base::Interval;
 use crate::model::{ComputeLoad, RankCalls};
 
@@ -36,6 +38,10 @@ impl Union {
 
     /// The disjoint intervals, ascending.
     pub(super) fn settled(mut self) -> Vec<(i64, i64)> {
+        // The intervals of one track are so already.
+        if self.parts.is_sorted_by(|one, two| one.1 < two.0) {
+            return self.parts;
+        }
         // A stable sort joins the runs of tracks, which ascend.
         self.parts.sort();
         let mut joined = Self::default();
@@ -44,6 +50,54 @@ impl Union {
         }
         joined.parts
     }
+}
+
+/// Disjoint intervals in picoseconds, ascending.
+pub(super) type IntervalList = Vec<(i64, i64)>;
+
+/// The union of lists of disjoint intervals. Costs a comparison for each interval and each doubling
+/// of the lists, less where they overlap.
+pub(super) fn joined(mut lists: Vec<Rc<IntervalList>>) -> Rc<IntervalList> {
+    lists.retain(|parts| !parts.is_empty());
+    while lists.len() > 1 {
+        // Lists of similar lengths are neighbours.
+        lists.sort_by_key(|parts| parts.len());
+        let mut left = std::mem::take(&mut lists).into_iter();
+        while let Some(one) = left.next() {
+            lists.push(left.next().map_or(one.clone(), |two| Rc::new(both_joined(&one, &two))));
+        }
+    }
+    lists.pop().unwrap_or_default()
+}
+
+/// The union of two lists.
+fn both_joined(mut one: &[(i64, i64)], mut two: &[(i64, i64)]) -> IntervalList {
+    let mut all = Vec::with_capacity(one.len() + two.len());
+    while let (Some(first), Some(second)) = (one.first(), two.first()) {
+        let (start, mut end) = *first.min(second);
+        loop {
+            let before = end;
+            (one, end) = without_touched(one, end);
+            (two, end) = without_touched(two, end);
+            if end == before {
+                break;
+            }
+        }
+        all.push((start, end));
+    }
+    all.extend_from_slice(one);
+    all.extend_from_slice(two);
+    all
+}
+
+/// The intervals of a list that begin after `end`, and the later end of the others.
+fn without_touched(list: &[(i64, i64)], mut end: i64) -> (&[(i64, i64)], i64) {
+    let mut touched = 0;
+    while let Some(part) = list.get(touched).filter(|part| part.0 <= end) {
+        end = end.max(part.1);
+        touched += 1;
+    }
+    (&list[touched..], end)
 }
 
 /// The sum of the lengths of disjoint intervals.
@@ -116,8 +170,29 @@ pub(super) fn complete(rank: &mut RankCalls, compute: Union, copies: Union) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::model::CallList;
+
+    proptest! {
+        #[test]
+        fn lists_are_joined_like_all_their_intervals(
+            lists in prop::collection::vec(prop::collection::vec((0..90_i64, 0..9_i64), 0..12), 0..6),
+        ) {
+            let mut all = Union::default();
+            let mut of_lists = Vec::new();
+            for list in lists {
+                let mut of_list = Union::default();
+                for (start, length) in list {
+                    all.add(start, start + length);
+                    of_list.add(start, start + length);
+                }
+                of_lists.push(Rc::new(of_list.settled()));
+            }
+            prop_assert_eq!(&*joined(of_lists), &all.settled());
+        }
+    }
 
     #[test]
     fn times_are_joined_and_counted_once() {

@@ -7,6 +7,7 @@ pub mod table;
 pub mod aiu;
 mod call_book;
 mod call_columns;
+mod class_times;
 mod columns;
 mod defined_metric;
 mod device_slices;
@@ -177,9 +178,14 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'
     };
     // The totals come first, their parts next. The job itself has shares of all ranks instead.
     if !job::is_job(segment.footer()) {
-        let at =
-            metrics.groups.iter().position(|group| group.key.starts_with("overall")).map_or(0, |at| at + 1);
-        metrics.groups.splice(at..at, time_partition::group(segment, scope, work)?);
+        let groups = &mut metrics.groups;
+        // Metrics that read all rows anyway divide the time as well.
+        let time = match groups.iter().position(|group| group.key == time_partition::FAMILY.key) {
+            Some(at) => Some(groups.remove(at)),
+            None => time_partition::group(segment, scope, work)?,
+        };
+        let at = groups.iter().position(|group| group.key.starts_with("overall")).map_or(0, |at| at + 1);
+        groups.splice(at..at, time);
     }
     Ok(metrics)
 }

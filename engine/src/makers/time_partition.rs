@@ -3,10 +3,12 @@
 //! Computation counts before transfers, transfers before waits: what is left is idle. A program
 //! without a device is divided in the same way by the slices of its threads.
 
-use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
 
 use super::call_columns::slice_tracks;
-use super::device_time::{Union, length};
+use super::class_times::{
+    BlockClasses, Class, ClassUnion, ClassifiedTrack, KnownClasses, SweptBlock, of_pieces, pieces,
+};
 use super::kineto::{KinetoClass, class_on_device};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
@@ -14,12 +16,7 @@ use crate::metrics::trace::seconds;
 use crate::metrics::{MetricDefinition, MetricFamily, MetricGroup, MetricScope};
 use crate::model::{MachineSide, NameId, Role, TableId, TrackId, Unit};
 use crate::query::{active_span, extent};
-use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
-
-/// Rows of a piece of the time, about: its intervals stay in memory.
-const ROWS_OF_PIECE: u64 = 1 << 18;
-/// Most pieces.
-const MOST_PIECES: u64 = 256;
+use crate::segment::{Bytes, Segment};
 
 /// The family.
 pub(super) const FAMILY: MetricFamily = MetricFamily {
@@ -78,7 +75,7 @@ struct TimeParts {
 
 /// The activity that a slice records. An earlier one hides the later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TimeActivity {
+pub(super) enum TimeActivity {
     Compute,
     Transfer,
     Wait,
@@ -88,55 +85,112 @@ impl TimeActivity {
     const ALL: [Self; 3] = [Self::Compute, Self::Transfer, Self::Wait];
 }
 
+/// The span that is divided, and the active stretch in it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stretch {
+    whole: Interval,
+    pub(super) active: Interval,
+}
+
 /// The group of a rank, or of the window of the scope. `None` if no slice takes time.
 pub(super) fn group<B: Bytes>(
     segment: &Segment<B>,
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<Option<MetricGroup>> {
-    let Some(parts) = parts(segment, scope, work)? else { return Ok(None) };
+    Ok(parts(segment, scope, work)?.map(group_of))
+}
+
+fn group_of(parts: TimeParts) -> MetricGroup {
     let TimeParts { before, compute, transfer, wait, idle, after } = parts;
     let values = [before, compute, transfer, wait, idle, after];
     let metric = |(of, ps): (&MetricDefinition, i64)| of.metric(seconds(ps.unsigned_abs()));
     let metrics = FAMILY.metrics.iter().zip(values).map(metric).collect();
-    Ok(Some(MetricGroup { key: FAMILY.key, title: FAMILY.title, has_names_of_trace: false, metrics }))
+    MetricGroup { key: FAMILY.key, title: FAMILY.title, has_names_of_trace: false, metrics }
 }
 
 fn parts<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Option<TimeParts>> {
     let of_device = slice_tracks(segment, is_of_device).next().is_some();
     let is_wanted = |role: Role| if of_device { is_of_device(role) } else { is_of_program(role) };
     let tracks: Vec<(TrackId, TableId)> = slice_tracks(segment, is_wanted).collect();
-    let whole = match scope.window {
-        Some(window) => Some(window),
-        None => extent(segment, |role| !role.is_state(), work.cancel)?,
-    };
-    let Some(whole) = whole else { return Ok(None) };
-    // The stretch of a part is that of the whole: a window before it is start-up.
-    // It can reach beyond the devices, to the work of hosts.
-    let worked = extent(segment, is_wanted, work.cancel)?.unwrap_or(Interval::new(whole.end.0, whole.end.0));
-    let active = active_span(segment, work.cancel)?.map(|active| active.intersection(worked));
-    let stretch = active.filter(|active| active.duration_ps() > 0).unwrap_or(worked);
-    let start = stretch.start.clamp(whole.start, whole.end);
-    let end = stretch.end.clamp(start, whole.end);
-    let rows = tracks
-        .iter()
-        .map(|(track, _)| u64::from(segment.footer().tracks[track.0 as usize].rows))
-        .sum::<u64>();
-    let pieces = pieces(Interval { start, end }, rows);
-    let of_pieces = work.gather(pieces.len(), |at| of_piece(segment, &tracks, pieces[at], work))?;
-    let mut all =
-        TimeParts { before: start.0 - whole.start.0, after: whole.end.0 - end.0, ..TimeParts::default() };
-    for [compute, transfer, wait, idle] in of_pieces {
-        all.compute += compute;
-        all.transfer += transfer;
-        all.wait += wait;
-        all.idle += idle;
+    let Some(stretch) = Stretch::of(segment, scope, is_wanted, work)? else { return Ok(None) };
+    let classifiers: Vec<_> =
+        tracks.iter().map(|(track, _)| classes_of(segment, role(segment, *track))).collect();
+    let classified = tracks.iter().zip(&classifiers);
+    let classified: Vec<_> =
+        classified.map(|(&(track, table), classify)| ClassifiedTrack { track, table, classify }).collect();
+    let pieces = pieces(segment, &classified, stretch.active)?;
+    let times = of_pieces(segment, &classified, &HIDING, &pieces, work)?;
+    Ok(Some(stretch.parts(times.iter().map(|of| [0, 1, 2].map(|union| of.covered_ps[union])))))
+}
+
+/// Computing time, that with transfers, and that with waits.
+const HIDING: [ClassUnion; 3] = [
+    ClassUnion { classes: 1 << TimeActivity::Compute as Class, unions: 0 },
+    ClassUnion { classes: 1 << TimeActivity::Transfer as Class, unions: 1 },
+    ClassUnion { classes: 1 << TimeActivity::Wait as Class, unions: 2 },
+];
+
+impl Stretch {
+    /// The stretch of a rank with a device. `None` if it has none, or if no slice takes time.
+    pub(super) fn of_device<B: Bytes>(
+        segment: &Segment<B>,
+        scope: &MetricScope,
+        work: Work<'_>,
+    ) -> Result<Option<Self>> {
+        let has_device = slice_tracks(segment, is_of_device).next().is_some();
+        if has_device { Self::of(segment, scope, is_of_device, work) } else { Ok(None) }
     }
-    Ok(Some(all))
+
+    /// The group of the times, from the covered times of the pieces of the active stretch: those of
+    /// computation, those with transfers, and those with waits.
+    pub(super) fn group(self, of_pieces: impl Iterator<Item = [i64; HIDING.len()]>) -> MetricGroup {
+        group_of(self.parts(of_pieces))
+    }
+
+    /// The stretch of a rank or of a window. `None` if no slice takes time.
+    fn of<B: Bytes>(
+        segment: &Segment<B>,
+        scope: &MetricScope,
+        is_wanted: impl Fn(Role) -> bool,
+        work: Work<'_>,
+    ) -> Result<Option<Self>> {
+        let whole = match scope.window {
+            Some(window) => Some(window),
+            None => extent(segment, |role| !role.is_state(), work.cancel)?,
+        };
+        let Some(whole) = whole else { return Ok(None) };
+        // The stretch of a part is that of the whole: a window before it is start-up.
+        // It can reach beyond the devices, to the work of hosts.
+        let worked =
+            extent(segment, is_wanted, work.cancel)?.unwrap_or(Interval::new(whole.end.0, whole.end.0));
+        let active = active_span(segment, work.cancel)?.map(|active| active.intersection(worked));
+        let stretch = active.filter(|active| active.duration_ps() > 0).unwrap_or(worked);
+        let start = stretch.start.clamp(whole.start, whole.end);
+        let end = stretch.end.clamp(start, whole.end);
+        Ok(Some(Self { whole, active: Interval { start, end } }))
+    }
+
+    /// The parts of the time, from the covered times of pieces in the order of [`HIDING`].
+    fn parts(self, of_pieces: impl Iterator<Item = [i64; HIDING.len()]>) -> TimeParts {
+        let mut covered = [0; HIDING.len()];
+        for of_piece in of_pieces {
+            covered.iter_mut().zip(of_piece).for_each(|(sum, ps)| *sum += ps);
+        }
+        let [compute, with_transfer, with_wait] = covered;
+        TimeParts {
+            before: self.active.start.0 - self.whole.start.0,
+            compute,
+            transfer: with_transfer - compute,
+            wait: with_wait - with_transfer,
+            idle: self.active.duration_ps() - with_wait,
+            after: self.whole.end.0 - self.active.end.0,
+        }
+    }
 }
 
 /// Whether tracks of this role show what a device does.
-fn is_of_device(role: Role) -> bool {
+pub(super) fn is_of_device(role: Role) -> bool {
     role.is_work() && role != Role::Semaphore && role.side() == Some(MachineSide::Device)
 }
 
@@ -145,89 +199,45 @@ fn is_of_program(role: Role) -> bool {
     role.is_work() && role != Role::Semaphore
 }
 
-/// The stretch in pieces of equal length, so that the intervals of each fit into memory.
-fn pieces(stretch: Interval, rows: u64) -> Vec<Interval> {
-    let count = i64::try_from((rows / ROWS_OF_PIECE).clamp(1, MOST_PIECES)).unwrap_or(1);
-    let length = stretch.duration_ps() / count + 1;
-    let start = |at: i64| stretch.start.0.saturating_add(at.saturating_mul(length)).min(stretch.end.0);
-    (0..count).map(|at| Interval::new(start(at), start(at + 1))).collect()
-}
-
-/// The computing, transferring, waiting and idle time of a piece.
-fn of_piece<B: Bytes>(
-    segment: &Segment<B>,
-    tracks: &[(TrackId, TableId)],
-    piece: Interval,
-    work: Work<'_>,
-) -> Result<[i64; 4]> {
-    let mut unions: [Union; 3] = Default::default();
-    for &(track, table) in tracks {
-        let mut activities =
-            TrackActivities { segment, role: role(segment, track), known: FxHashMap::default() };
-        let list = segment.blocks(table)?;
-        for block in list.overlapping(segment.blocks_of(track)?, piece) {
-            work.cancel.check()?;
-            let mut reader = BlockReader::new(segment, table, block)?;
-            let starts = reader.core_ints(ColumnRole::Start)?;
-            let durations = reader.core_ints(ColumnRole::Duration)?;
-            let names = reader.core_ints(ColumnRole::Name)?;
-            for at in piece.runs_of(&starts, &durations).into_iter().flatten() {
-                let inside = piece.intersection(Interval::lasting(starts[at], durations[at]));
-                if inside.duration_ps() > 0 {
-                    let activity = activities.of(names[at])?;
-                    unions[activity as usize].add(inside.start.0, inside.end.0);
-                }
-            }
-        }
-        unions.iter_mut().for_each(Union::compact);
-    }
-    let mut covered = Vec::new();
-    let mut times = [0; 4];
-    let mut before = 0;
-    for activity in TimeActivity::ALL {
-        // Each union takes in what hides it, so the growth is the time in sight.
-        let mut union = std::mem::take(&mut unions[activity as usize]);
-        union.take_in(covered);
-        covered = union.settled();
-        let so_far = length(&covered);
-        times[activity as usize] = so_far - before;
-        before = so_far;
-    }
-    times[3] = piece.duration_ps() - before;
-    Ok(times)
-}
-
 fn role<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Role {
     segment.footer().tracks[track.0 as usize].spec.identity.role
 }
 
-/// The activities of a track, by the names of its slices.
-struct TrackActivities<'s, B> {
+/// Tells the activities of the rows of a track with this role.
+fn classes_of<'s, B: Bytes>(
     segment: &'s Segment<B>,
     role: Role,
-    known: FxHashMap<i64, TimeActivity>,
+) -> impl Fn(&mut SweptBlock<'_, '_, B>) -> Result<BlockClasses> + Sync + 's {
+    move |block| block.by_name(|name, known| Ok(activity_of(segment, role, name, known)? as Class))
 }
 
-impl<B: Bytes> TrackActivities<'_, B> {
-    fn of(&mut self, name: i64) -> Result<TimeActivity> {
-        if let Some(known) = self.known.get(&name) {
-            return Ok(*known);
-        }
-        let found = match self.role {
-            _ if self.segment.footer().waits.contains_stored(name) => TimeActivity::Wait,
-            Role::Queue | Role::Collectives | Role::CollectiveCore => TimeActivity::Transfer,
-            Role::Kernels => {
-                let name = NameId(u32::try_from(name).unwrap_or_default());
-                match class_on_device(self.segment.text(name)?, "") {
-                    KinetoClass::Collective | KinetoClass::Copy => TimeActivity::Transfer,
-                    KinetoClass::Compute | KinetoClass::Neither => TimeActivity::Compute,
-                }
+/// The activity of the slices of a name on a track with this role.
+pub(super) fn activity_of<B: Bytes>(
+    segment: &Segment<B>,
+    role: Role,
+    name: i64,
+    known: &mut KnownClasses,
+) -> Result<TimeActivity> {
+    Ok(match role {
+        _ if segment.footer().waits.contains_stored(name) => TimeActivity::Wait,
+        Role::Queue | Role::Collectives | Role::CollectiveCore => TimeActivity::Transfer,
+        Role::Kernels => {
+            let activity = |class: Class| TimeActivity::ALL[usize::from(class) % TimeActivity::ALL.len()];
+            match known.entry(name) {
+                Entry::Occupied(known) => activity(*known.get()),
+                Entry::Vacant(place) => activity(*place.insert(class_of_kernel(segment, name)? as Class)),
             }
-            _ => TimeActivity::Compute,
-        };
-        self.known.insert(name, found);
-        Ok(found)
-    }
+        }
+        _ => TimeActivity::Compute,
+    })
+}
+
+fn class_of_kernel<B: Bytes>(segment: &Segment<B>, name: i64) -> Result<TimeActivity> {
+    let name = NameId(u32::try_from(name).unwrap_or_default());
+    Ok(match class_on_device(segment.text(name)?, "") {
+        KinetoClass::Collective | KinetoClass::Copy => TimeActivity::Transfer,
+        KinetoClass::Compute | KinetoClass::Neither => TimeActivity::Compute,
+    })
 }
 
 #[cfg(test)]
@@ -303,18 +313,6 @@ mod tests {
             let extent = timed().map(|slice| slice.2 + slice.3).max().unwrap_or(0) - timed().map(|slice| slice.2).min().unwrap_or(0);
             let expected = window.map_or(extent, |(start, end)| end - start);
             prop_assert_eq!(all.iter().sum::<i64>(), expected);
-        }
-
-        #[test]
-        fn pieces_join_without_gaps(start in -1_000_i64..1_000, length in 0..5_000_i64, rows in 0..100_000_000_u64) {
-            let stretch = Interval::new(start, start + length);
-            let pieces = pieces(stretch, rows);
-            let mut at = stretch.start;
-            for piece in &pieces {
-                prop_assert_eq!(piece.start, at);
-                at = piece.end;
-            }
-            prop_assert_eq!(at, stretch.end);
         }
     }
 }

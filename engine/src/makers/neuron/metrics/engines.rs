@@ -1,20 +1,23 @@
 //! Metrics of the compute engines: busy times, floating-point operations, and memory traffic of
 //! instructions.
 
-use super::activity::{Activity, Classes, Classify, sweep};
+use super::activity::{NeuronActivity, instructions_of};
+use super::field_sums::{ClassSums, field_sums};
+use super::marked_field::MarkedField;
+use super::opcode;
 use super::run::{CorePeaks, RunFacts};
 use super::{GroupedMetric, NamedColumns, count, float, int, seconds, share};
 use crate::base::Result;
-use crate::index::Postings;
+use crate::makers::class_times::BlockClasses;
 use crate::makers::neuron::Engine;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::makers::neuron::schema::INSTRUCTION;
-use crate::model::{NameId, Role, TableId, TrackId, Unit};
+use crate::model::{TrackId, Unit};
 use crate::query;
-use crate::segment::{Bytes, ColumnRole, Segment};
+use crate::segment::{BlockReader, Bytes, Segment};
 
 /// Fields that are summed over all instructions, with their explanations.
-const BYTES: [(&str, &str); 11] = [
+const TRAFFIC: [(&str, &str); 12] = [
     ("hbm_read_bytes", "Bytes read from device memory."),
     ("hbm_write_bytes", "Bytes written to device memory."),
     ("sbuf_read_bytes", "Bytes read from the state buffer."),
@@ -26,64 +29,51 @@ const BYTES: [(&str, &str); 11] = [
     ("spill_reload_bytes", "Bytes loaded again that were saved earlier because the state buffer was full."),
     ("weight_queue_bytes", "Bytes loaded through queues for weights."),
     ("input_queue_bytes", "Bytes loaded through queues for inputs."),
+    ("output_queue_bytes", "Bytes stored through queues for outputs."),
 ];
 
-/// Classes of the sweeps: all instructions, instructions except waits, and two opcodes.
-const ALL: usize = 0;
-const WORK: usize = 1;
-const MATMUL: usize = 2;
-const ACTIVATE: usize = 3;
+/// Mark of instructions that only transpose data.
+const TRANSPOSES: u8 = 1;
 
 /// Metrics of engines and instructions.
 pub fn metrics<B: Bytes>(
     segment: &Segment<B>,
     run: &RunFacts<'_>,
+    activity: &NeuronActivity,
     out: &mut Vec<GroupedMetric>,
 ) -> Result<()> {
-    let Some(instruction) = NamedColumns::of(segment, INSTRUCTION.name, run.cancel) else { return Ok(()) };
-    let tracks = instruction_tracks(segment, &instruction);
-    let code = |name| name_code(segment, instruction.table(), name);
-    let (matmul, activate) = (code("MATMUL")?, code("ACTIVATE")?);
-    // The waits of the statistics of a span, so that both agree.
-    let waits = &segment.footer().waits;
-    let classify = |_: TrackId, _: usize, names: &[i64]| -> Result<Vec<Classes>> {
-        let bit = |class: usize, holds: bool| Classes::from(holds) << class;
-        let classes = |&name: &i64| {
-            let is_work = !waits.contains_stored(name);
-            let name = Some(name);
-            1 << ALL | bit(WORK, is_work) | bit(MATMUL, name == matmul) | bit(ACTIVATE, name == activate)
-        };
-        Ok(names.iter().map(classes).collect())
-    };
-    let swept = |chosen: &dyn Fn(Role) -> bool| {
-        let role = |id: TrackId| segment.footer().tracks[id.0 as usize].spec.identity.role;
-        let chosen = tracks.iter().filter(|&&id| chosen(role(id)));
-        let chosen: Vec<_> = chosen.map(|&id| (id, &classify as &Classify<'_>)).collect();
-        sweep(segment, &chosen, run.cancel)
-    };
-    // Tracks without a known engine count only for the opcodes.
-    let mut sweeps = vec![swept(&|role| !matches!(role, Role::Engine(_)))?];
+    let work = run.work;
+    let Some(instruction) = NamedColumns::of(segment, INSTRUCTION.name, work.cancel) else { return Ok(()) };
     for engine in Engine::ALL {
-        let activity = swept(&|role| role == Role::Engine(engine.kind()))?;
-        engine_metrics(engine, activity[ALL].count, activity[WORK], run.total_s, out);
-        sweeps.push(activity);
+        engine_metrics(engine, activity, run.total_s, out);
     }
-    for (opcode, class, prefix, engine) in
-        [("MATMUL", MATMUL, "matmul", Engine::Tensor), ("ACTIVATE", ACTIVATE, "activate", Engine::Scalar)]
+    // Tracks without a known engine count only here.
+    let tracks = instruction_tracks(segment, &instruction);
+    for (opcode, prefix, engine) in
+        [("MATMUL", "matmul", Engine::Tensor), ("ACTIVATE", "activate", Engine::Scalar)]
     {
         let group = NeuronGroup::Engine(engine);
-        let instructions = sweeps.iter().map(|activity| activity[class].count).sum();
+        let total = opcode::total(segment, instruction.table(), &tracks, opcode, work)?;
         let doc = format!("Number of instructions with opcode {opcode}.");
-        out.push((group, count(&format!("{prefix}_instruction_count"), instructions, &doc)));
-        if class == ACTIVATE {
-            let total_ps = sweeps.iter().map(|activity| activity[class].total_ps).sum();
+        out.push((group, count(&format!("{prefix}_instruction_count"), total.count, &doc)));
+        if engine == Engine::Scalar {
             let doc = format!("Sum of the durations of instructions with opcode {opcode}.");
             let name = format!("{prefix}_instruction_time");
-            out.push((group, float(&name, seconds(total_ps), Unit::Seconds, &doc)));
+            out.push((group, float(&name, seconds(total.total_ps), Unit::Seconds, &doc)));
         }
     }
-    let traffic = traffic_metrics(&instruction, out)?;
-    flops_metrics(segment, &instruction, run, traffic, out)
+    let all = |_: &mut BlockReader<'_, B>| Ok(BlockClasses::One(0));
+    let traffic = field_sums(segment, &instruction, TRAFFIC.map(|(name, _)| name), &all, work)?;
+    let hbm_bytes = traffic_metrics(&traffic, out);
+    let kind = MarkedField::of(&instruction, "instruction_type", 0, |text| {
+        if text == "TRANSPOSE" { TRANSPOSES } else { 0 }
+    });
+    let kinds = |block: &mut BlockReader<'_, B>| kind.marks(segment, block);
+    let [elements] = field_sums(segment, &instruction, ["elements"], &kinds, work)?;
+    let transposes =
+        instruction.has("instruction_type").then(|| elements.of(TRANSPOSES).sum().saturating_mul(2));
+    flops_metrics(elements.all().sum(), transposes, run, hbm_bytes, out);
+    Ok(())
 }
 
 /// Tracks with instructions.
@@ -92,42 +82,10 @@ pub fn instruction_tracks<B: Bytes>(segment: &Segment<B>, instruction: &NamedCol
     all.into_iter().filter(|&id| segment.table_of(id) == Some(instruction.table())).collect()
 }
 
-/// Number of a name that occurs in the rows of a table; `None` if no row has it.
-pub fn name_code<B: Bytes>(segment: &Segment<B>, table: TableId, wanted: &str) -> Result<Option<i64>> {
-    let is_wanted = |code: i64| -> Result<bool> {
-        let id = NameId(u32::try_from(code).unwrap_or(u32::MAX));
-        Ok(segment.text(id)? == wanted)
-    };
-    let Some(column) = segment.column(table, ColumnRole::Name) else { return Ok(None) };
-    let piece = segment.footer().columns[column].postings;
-    if piece.len > 0 {
-        // The postings list the few names that occur.
-        let bytes = segment.piece(piece, "postings")?;
-        let postings = Postings::decode(&mut bytes.cursor(), piece.offset)?;
-        for &code in postings.codes() {
-            if is_wanted(code)? {
-                return Ok(Some(code));
-            }
-        }
-        return Ok(None);
-    }
-    for code in 0..i64::from(segment.footer().dictionary.texts) {
-        if is_wanted(code)? {
-            return Ok(Some(code));
-        }
-    }
-    Ok(None)
-}
-
-fn engine_metrics(
-    engine: Engine,
-    instructions: u64,
-    active: Activity,
-    total_s: f64,
-    out: &mut Vec<GroupedMetric>,
-) {
-    let (prefix, group) = (engine.prefix(), NeuronGroup::Engine(engine));
-    let active_s = seconds(active.covered_ps);
+fn engine_metrics(engine: Engine, activity: &NeuronActivity, total_s: f64, out: &mut Vec<GroupedMetric>) {
+    let (prefix, group, kind) = (engine.prefix(), NeuronGroup::Engine(engine), instructions_of(engine));
+    let active_s = seconds(activity.engine_covered_ps(engine));
+    let (instructions, working) = (activity.total(&[kind]).count, activity.working(&[kind]));
     out.push((
         group,
         count(&format!("{prefix}_instruction_count"), instructions, "Number of executed instructions."),
@@ -136,7 +94,7 @@ fn engine_metrics(
         instructions counts once for each.";
     out.push((
         group,
-        float(&format!("{prefix}_instruction_time"), seconds(active.total_ps), Unit::Seconds, doc),
+        float(&format!("{prefix}_instruction_time"), seconds(working.total_ps), Unit::Seconds, doc),
     ));
     let doc = "Time in which at least one instruction ran, without waits.";
     out.push((group, float(&format!("{prefix}_active_time"), active_s, Unit::Seconds, doc)));
@@ -148,52 +106,39 @@ fn engine_metrics(
 }
 
 /// Metrics of bytes moved by instructions. Returns the bytes of device memory, read and written.
-fn traffic_metrics<B: Bytes>(instruction: &NamedColumns<'_, B>, out: &mut Vec<GroupedMetric>) -> Result<f64> {
+fn traffic_metrics(sums: &[ClassSums; TRAFFIC.len()], out: &mut Vec<GroupedMetric>) -> f64 {
     let mut hbm = 0.0;
-    for (name, doc) in BYTES {
-        let (sum, rows) = instruction.sum(name)?;
+    for ((name, doc), sums) in TRAFFIC.into_iter().zip(sums) {
+        let all = sums.all();
         if name.starts_with("hbm_") {
-            hbm += sum as f64;
+            hbm += all.sum() as f64;
         }
         out.push((
             NeuronGroup::DataMovement,
-            int(name, sum, Unit::Bytes, &format!("{doc} Sum over all instructions.")),
+            int(name, all.sum(), Unit::Bytes, &format!("{doc} Sum over all instructions.")),
         ));
         if name == "psum_read_sbuf_write_bytes" {
             let doc = "Number of instructions that move partial sums to the state buffer.";
-            out.push((NeuronGroup::DataMovement, count("psum_read_sbuf_write_count", rows, doc)));
+            out.push((NeuronGroup::DataMovement, count("psum_read_sbuf_write_count", all.rows, doc)));
         }
     }
-    let (output, _) = instruction.sum("output_queue_bytes")?;
-    out.push((
-        NeuronGroup::DataMovement,
-        int(
-            "output_queue_bytes",
-            output,
-            Unit::Bytes,
-            "Bytes stored through queues for outputs. Sum over all instructions.",
-        ),
-    ));
-    Ok(hbm)
+    hbm
 }
 
-fn flops_metrics<B: Bytes>(
-    segment: &Segment<B>,
-    instruction: &NamedColumns<'_, B>,
+/// Metrics of floating-point operations, from the products of all matrix multiplications, and from
+/// the operations of those that only transpose data, if the rows tell them.
+fn flops_metrics(
+    products: i64,
+    transposes: Option<i64>,
     run: &RunFacts<'_>,
     hbm_bytes: f64,
     out: &mut Vec<GroupedMetric>,
-) -> Result<()> {
-    let (elements, _) = instruction.sum("elements")?;
-    let hardware = elements.saturating_mul(2);
+) {
+    let hardware = products.saturating_mul(2);
     let doc = "Floating-point operations of all matrix multiplications. Each element counts as a \
         multiplication and an addition.";
     out.push((NeuronGroup::Overall, int("hardware_flops", hardware, Unit::Flops, doc)));
-    let transposes = if instruction.has("instruction_type") {
-        Some(transpose_flops(segment, instruction)?)
-    } else {
-        run.stated_number("transpose_flops").map(|flops| flops as i64)
-    };
+    let transposes = transposes.or_else(|| run.stated_number("transpose_flops").map(|flops| flops as i64));
     if let Some(transposes) = transposes {
         let doc = "Floating-point operations of matrix multiplications that only transpose data.";
         out.push((NeuronGroup::Overall, int("transpose_flops", transposes, Unit::Flops, doc)));
@@ -208,22 +153,6 @@ fn flops_metrics<B: Bytes>(
     if let Some(chip) = run.chip {
         utilisation(chip, run.total_s, hbm_bytes, hardware as f64, model, by_rows, out);
     }
-    Ok(())
-}
-
-fn transpose_flops<B: Bytes>(segment: &Segment<B>, instruction: &NamedColumns<'_, B>) -> Result<i64> {
-    let mut elements = 0_i64;
-    for block in 0..segment.blocks(instruction.table())?.len() {
-        let rows = segment.blocks(instruction.table())?.rows(block);
-        let transposes =
-            super::activity::map_texts(instruction, "instruction_type", block, rows, false, |text| {
-                text == "TRANSPOSE"
-            })?;
-        instruction.for_each_int("elements", block, |row, value| {
-            elements += if transposes[row] { value } else { 0 };
-        })?;
-    }
-    Ok(elements.saturating_mul(2))
 }
 
 /// Metrics of the used share of the chip's peaks.
@@ -285,11 +214,12 @@ fn utilisation(
 #[cfg(test)]
 mod tests {
     use crate::base::Interval;
-    use crate::exec::{Cancel, Work};
+    use crate::exec::Work;
     use crate::ingest::{BuildOptions, Builder};
     use crate::makers::neuron::metrics::{for_each_busy, groups};
     use crate::makers::neuron::schema::Instruction;
     use crate::makers::neuron::{Engine, NeuronTracks, SEMAPHORE_WAIT, SOURCE};
+    use crate::metrics::MetricScope;
     use crate::model::{OwnedValue, RankInfo, Sink, SliceForm, SliceRecord, TrackId};
     use crate::query;
     use crate::segment::Segment;
@@ -328,8 +258,11 @@ mod tests {
     fn the_whole_span_is_as_busy_as_the_summary_says() {
         let (segment, tracks) = rank();
         let whole = Interval::new(0, 4_000_000);
-        let metrics: Vec<_> =
-            groups(&segment, Cancel::NEVER).unwrap().into_iter().flat_map(|group| group.metrics).collect();
+        let metrics: Vec<_> = groups(&segment, &MetricScope::default(), Work::IN_PLACE)
+            .unwrap()
+            .into_iter()
+            .flat_map(|group| group.metrics)
+            .collect();
         let all: Vec<TrackId> = tracks.iter().map(|(_, track)| *track).collect();
         let selection = query::selection::select(&segment, &all, whole, Work::IN_PLACE).unwrap();
         for ((engine, _), of) in tracks.iter().zip(&selection.by_track) {

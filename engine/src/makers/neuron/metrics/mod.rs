@@ -11,17 +11,21 @@ mod busy;
 mod device;
 mod dma;
 mod engines;
+mod field_sums;
+mod marked_field;
+mod opcode;
 mod run;
 mod throttle;
 
 pub use busy::{Busy, for_each_busy};
 pub(in crate::makers) use device::device_metrics;
 
+use activity::NeuronActivity;
 use run::RunFacts;
 pub use throttle::{is_limit, shown_name};
 
 use crate::base::{Result, clamped};
-use crate::exec::{Cancel, Work};
+use crate::exec::Work;
 use crate::makers::columns::NamedColumns;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::metrics::{
@@ -41,8 +45,12 @@ pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
 };
 
 /// All metrics of a Neuron profile.
-pub(super) fn read<B: Bytes>(segment: &Segment<B>, _: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
-    let groups = groups(segment, work.cancel)?;
+pub(super) fn read<B: Bytes>(
+    segment: &Segment<B>,
+    scope: &MetricScope,
+    work: Work<'_>,
+) -> Result<RankMetrics> {
+    let groups = groups(segment, scope, work)?;
     let point = roofline_point(&groups);
     let family = &roofline::FAMILY;
     let tables = point.map(|point| MetricTable { family, rows: vec![point.row()] }).into_iter().collect();
@@ -68,11 +76,12 @@ fn roofline_point(groups: &[MetricGroup]) -> Option<RooflinePoint> {
     })
 }
 
-fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<MetricGroup>> {
-    let run = RunFacts::of(segment, cancel)?;
+fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Vec<MetricGroup>> {
+    let run = RunFacts::of(segment, work)?;
+    let activity = NeuronActivity::of(segment, scope, work)?;
     let mut placed: Vec<GroupedMetric> = Vec::new();
-    engines::metrics(segment, &run, &mut placed)?;
-    dma::metrics(segment, &run, &mut placed)?;
+    engines::metrics(segment, &run, &activity, &mut placed)?;
+    dma::metrics(segment, &run, &activity, &mut placed)?;
     throttle::metrics(segment, &run, &mut placed)?;
     run.metrics(&mut placed);
     let stated = run.stated;
@@ -98,6 +107,7 @@ fn groups<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Vec<Metr
     };
     let mut groups = NeuronGroup::ALL.map(group).to_vec();
     groups.retain(|group| !group.metrics.is_empty());
+    groups.extend(activity.time);
     Ok(groups)
 }
 

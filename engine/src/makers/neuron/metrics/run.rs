@@ -3,7 +3,7 @@
 
 use super::{GroupedMetric, NamedColumns, count, float, int};
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::makers::neuron::schema::{METADATA, MODEL_INFO, NC_MEM_USAGE, SUMMARY};
 use crate::metrics::trace;
@@ -21,8 +21,8 @@ pub struct RunFacts<'a> {
     pub chip: Option<CorePeaks>,
     /// Metrics that the trace states.
     pub stated: Vec<(&'a str, OwnedValue)>,
-    /// Tells whether nobody needs the metrics any more.
-    pub cancel: Cancel<'a>,
+    /// Runs the tasks that need rows.
+    pub work: Work<'a>,
     counts: Vec<(&'static str, u64)>,
     memory: Vec<(String, i64)>,
 }
@@ -54,9 +54,9 @@ const TENSORS: &str = "Tensors";
 
 impl<'a> RunFacts<'a> {
     /// Reads the facts from side tables.
-    pub fn of<B: Bytes>(segment: &'a Segment<B>, cancel: Cancel<'a>) -> Result<Self> {
+    pub fn of<B: Bytes>(segment: &'a Segment<B>, work: Work<'a>) -> Result<Self> {
         let rows = |table: &str| {
-            NamedColumns::of(segment, table, cancel).map_or(Ok(Vec::new()), |table| table.all_rows())
+            NamedColumns::of(segment, table, work.cancel).map_or(Ok(Vec::new()), |table| table.all_rows())
         };
         let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
         let metadata = rows(METADATA.name)?.into_iter().next().unwrap_or_default();
@@ -68,7 +68,7 @@ impl<'a> RunFacts<'a> {
             last_ns: of("last_hw_timestamp").unwrap_or_else(|| span.end.floor_ns() as f64),
             chip: chip_of(of),
             stated,
-            cancel,
+            work,
             counts: Vec::new(),
             memory: Vec::new(),
         };

@@ -44,7 +44,7 @@ pub fn metrics<B: Bytes>(
     run: &RunFacts<'_>,
     out: &mut Vec<GroupedMetric>,
 ) -> Result<()> {
-    let Some(ham) = NamedColumns::of(segment, HAM.name, run.cancel) else { return Ok(()) };
+    let Some(ham) = NamedColumns::of(segment, HAM.name, run.work.cancel) else { return Ok(()) };
     let mut held: BTreeMap<(i64, i64), ThrottleTime> = BTreeMap::new();
     for block in 0..segment.blocks(ham.table())?.len() {
         let durations = segment.core_ints(ham.table(), ColumnRole::Duration, block)?;
