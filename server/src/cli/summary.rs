@@ -8,6 +8,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::finding::findings;
 use nprof_engine::metrics::{GivenPeaks, KernelLimits, MetricScope};
+use nprof_engine::native::AllCores;
 use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
@@ -169,7 +170,7 @@ impl SummaryArgs {
         ranks: &'a [RankFile],
         cancel: Cancel<'_>,
     ) -> anyhow::Result<Vec<(&'a RankFile, Summary)>> {
-        let work = Work { cancel, ..Work::IN_PLACE };
+        let work = Work { exec: &AllCores, cancel };
         let of = RanksOf::some(profile, ranks);
         if self.region.is_none() && self.limits.scope(None) == MetricScope::default() {
             return Ok(summaries(of, work)?);
@@ -240,7 +241,7 @@ impl SummaryArgs {
 fn screen(profile: &Profile, cancel: Cancel<'_>) -> anyhow::Result<Vec<String>> {
     let of = replayable(profile, cancel)?;
     if of.graph().is_empty() {
-        let work = Work { cancel, ..Work::IN_PLACE };
+        let work = Work { exec: &AllCores, cancel };
         // One rank is enough for a screen.
         let first = RanksOf::some(profile, &profile.manifest.ranks[..1]);
         let reason = with_work(of).err().map(|error| error.to_string()).unwrap_or_default();

@@ -4,12 +4,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::facts::Facts;
 use crate::base::{Covered, Result, narrow};
+use crate::exec::{Cancel, Work};
 use crate::insight::RankGraph;
 use crate::insight::edge::RankEdges;
 use crate::insight::graph::communicating_classes;
 use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
+use crate::insight::walk::JobEdges;
 use crate::model::{MachineSide, RankWork, Role};
 
 /// The least time that an engine waits for another one, as a share of the run.
@@ -42,12 +43,17 @@ struct QueueWait {
 }
 
 /// The waits of parties for parties of their device that do not communicate, the longest first, one
-/// for each awaited party.
-pub(super) fn chip_waits<'g>(facts: &Facts<'g>) -> Result<Vec<PartyWait<'g>>> {
-    let of_rank = |at: usize| waits_of_rank(facts, narrow(at));
+/// for each awaited party. `length_ps` is the length of the run.
+pub(super) fn chip_waits<'g>(
+    edges: &JobEdges<'g>,
+    length_ps: i64,
+    work: Work<'_>,
+) -> Result<Vec<PartyWait<'g>>> {
+    let graph = edges.graph;
+    let of_rank = |at: usize| waits_of_rank(edges, length_ps, narrow(at), work.cancel);
     let mut longest: Vec<PartyWait<'g>> = Vec::new();
-    for wait in facts.work.gather(facts.graph.ranks.len(), of_rank)?.into_iter().flatten() {
-        let work = &facts.graph.ranks[wait.rank as usize].work;
+    for wait in work.gather(graph.ranks.len(), of_rank)?.into_iter().flatten() {
+        let work = &graph.ranks[wait.rank as usize].work;
         let (waiter, awaited) = (work.party(wait.waiter), work.party(wait.awaited));
         let known = longest.iter_mut().find(|one| (one.waiter, one.awaited) == (waiter, awaited));
         let is_for_transfers = moves_data(work, wait.awaited);
@@ -75,10 +81,15 @@ fn moves_data(work: &RankWork, queue: u32) -> bool {
 }
 
 /// The long waits of the queues of a rank.
-fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
-    let graph = &facts.graph.ranks[at as usize];
+fn waits_of_rank(
+    edges: &JobEdges<'_>,
+    length_ps: i64,
+    at: u32,
+    cancel: Cancel<'_>,
+) -> Result<Vec<QueueWait>> {
+    let graph = &edges.graph.ranks[at as usize];
     let communicates = communicating_queues(graph);
-    let busy_ps = busy_of_parties(graph, &facts.edges.ranks[at as usize]);
+    let busy_ps = busy_of_parties(graph, &edges.ranks[at as usize]);
     let most_ps = busy_ps.values().copied().max().unwrap_or(0);
     let busy_ps = |queue: u32| busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
     let is_busy = |queue: u32| busy_ps(queue) as f64 >= LEAST_WORK * most_ps as f64;
@@ -86,7 +97,7 @@ fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
     let can_be_late =
         |waiter: u32, awaited: u32| moves_data(&graph.work, awaited) || busy_ps(waiter) >= busy_ps(awaited);
     let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
-    for row in waits(&facts.edges, at, facts.work.cancel)? {
+    for row in waits(edges, at, cancel)? {
         if let Some((waiter, awaited)) = queues_of(&row)
             && !communicates[waiter as usize]
             && !communicates[awaited as usize]
@@ -98,7 +109,8 @@ fn waits_of_rank(facts: &Facts<'_>, at: u32) -> Result<Vec<QueueWait>> {
         }
     }
     let wait = |((waiter, awaited), wait_ps)| QueueWait { rank: at, waiter, awaited, wait_ps };
-    Ok(sums.into_iter().map(wait).filter(|wait| facts.share(wait.wait_ps) >= LEAST_WAIT).collect())
+    let is_long = |wait: &QueueWait| wait.wait_ps as f64 >= LEAST_WAIT * (length_ps as f64).max(1.0);
+    Ok(sums.into_iter().map(wait).filter(is_long).collect())
 }
 
 /// Time in which each party of a device was at work, in picoseconds.

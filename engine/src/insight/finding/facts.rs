@@ -209,7 +209,7 @@ impl<'g> Facts<'g> {
         if let Some(known) = self.chip_waits.get() {
             return Ok(known);
         }
-        let found = chip_waits(self)?;
+        let found = chip_waits(&self.edges, self.length_ps(), self.work)?;
         Ok(self.chip_waits.get_or_init(|| found))
     }
 

@@ -32,7 +32,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     judged(facts, RuleName::ChipWait, false)
 }
 
-/// What the waits for transfers, or those for other engines, cost.
+/// The cost of the waits for transfers, or of those for other engines.
 pub(super) fn judged(facts: &Facts<'_>, rule: RuleName, is_for_transfers: bool) -> Result<Judgement> {
     let has_several = |rank: &RankGraph| {
         rank.work.queues.iter().filter(|queue| queue.side == MachineSide::Device).count() > 1
