@@ -211,8 +211,12 @@ async fn every_answer_fits_its_schema() {
     };
     check("createProfile", "202", &job.json());
     let known = known(&stage).await;
+    // Work inside of other work is not replayed, so it has no slack.
+    let mut replayed = known.clone();
+    replayed.insert("row", stage.row("worker").await.to_string());
     for row in QUESTIONS {
-        check(row.manner.id, "200", &stage.json(&address(row, &known)).await);
+        let known = if row.manner.id == "readSlack" { &replayed } else { &known };
+        check(row.manner.id, "200", &stage.json(&address(row, known)).await);
     }
     let (rank, row) = ("/api/profiles/small/ranks/0", &known["row"]);
     for (operation, path) in [
