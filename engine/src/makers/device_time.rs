@@ -10,13 +10,13 @@ const MANY: usize = 1 << 20;
 
 /// Intervals of one track, joined where they touch. Starts must ascend.
 #[derive(Debug, Default)]
-pub(super) struct Union {
+pub(crate) struct Union {
     parts: Vec<(i64, i64)>,
 }
 
 impl Union {
     /// Adds an interval.
-    pub(super) fn add(&mut self, start: i64, end: i64) {
+    pub(crate) fn add(&mut self, start: i64, end: i64) {
         match self.parts.last_mut() {
             Some(last) if start >= last.0 && start <= last.1 => last.1 = last.1.max(end),
             _ => self.parts.push((start, end)),
@@ -37,7 +37,7 @@ impl Union {
     }
 
     /// The disjoint intervals, ascending.
-    pub(super) fn settled(mut self) -> Vec<(i64, i64)> {
+    pub(crate) fn settled(mut self) -> Vec<(i64, i64)> {
         // The intervals of one track are so already.
         if self.parts.is_sorted_by(|one, two| one.1 < two.0) {
             return self.parts;
@@ -53,11 +53,11 @@ impl Union {
 }
 
 /// Disjoint intervals in picoseconds, ascending.
-pub(super) type IntervalList = Vec<(i64, i64)>;
+pub(crate) type IntervalList = Vec<(i64, i64)>;
 
 /// The union of lists of disjoint intervals. Costs a comparison for each interval and each doubling
 /// of the lists, less where they overlap.
-pub(super) fn joined(mut lists: Vec<Rc<IntervalList>>) -> Rc<IntervalList> {
+pub(crate) fn joined(mut lists: Vec<Rc<IntervalList>>) -> Rc<IntervalList> {
     lists.retain(|parts| !parts.is_empty());
     while lists.len() > 1 {
         // Lists of similar lengths are neighbours.

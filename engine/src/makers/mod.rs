@@ -36,6 +36,7 @@ pub use call_book::CallIds;
 pub(crate) use call_columns::FieldColumns;
 pub use defined_metric::defined_metrics;
 pub use device_slices::{DeviceTrack, StoredSlice, device_tracks_without_launches, each_device_slice};
+pub(crate) use device_time::{IntervalList, Union, joined};
 pub(crate) use neuron::{HLO_FIELDS, LAYER_FIELDS, SOURCE_FIELDS};
 pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
@@ -180,8 +181,8 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'
     if !job::is_job(segment.footer()) {
         let groups = &mut metrics.groups;
         // Metrics that read all rows anyway divide the time as well.
-        let time = match groups.iter().position(|group| group.key == time_partition::FAMILY.key) {
-            Some(at) => Some(groups.remove(at)),
+        let time = match metrics.time.take() {
+            Some(time) => Some(time),
             None => time_partition::group(segment, scope, work)?,
         };
         let at = groups.iter().position(|group| group.key.starts_with("overall")).map_or(0, |at| at + 1);

@@ -22,6 +22,8 @@ pub struct RankMetrics {
     pub groups: Vec<MetricGroup>,
     /// Numbers of many things, in display order.
     pub tables: Vec<MetricTable>,
+    /// The division of the time, if it comes from the same reading of all rows.
+    pub time: Option<MetricGroup>,
     /// Families that cannot be computed from this trace.
     pub absent: Vec<AbsentMetrics>,
 }

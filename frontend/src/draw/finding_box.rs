@@ -20,7 +20,7 @@ const TAG_PX: f64 = 12.0;
 const TAG_PADDING_PX: f64 = 4.0;
 /// Tags of an area.
 const MOST_TAGS: usize = 48;
-/// BoxEdges in the same step of a row are one, so that many boxes leave most of the data in sight.
+/// Edges in the same step of a row are one, so that many boxes leave most of the data in sight.
 const EDGE_STEP_PX: f64 = 8.0;
 
 /// The boxes in an area.

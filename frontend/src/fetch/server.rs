@@ -75,20 +75,14 @@ impl Server {
         let name = JSON::stringify(&name.into()).map_err(|_| FetchError::Unreachable)?;
         let rank = rank.map_or_else(|| "null".to_owned(), |rank| rank.to_string());
         let text = format!("{{\"name\":{name},\"rank\":{rank},\"start_ps\":{start_ps},\"end_ps\":{end_ps}}}");
-        let request = RequestInit::new();
-        request.set_method("POST");
-        request.set_body(&text.into());
-        body(&regions_path(profile), &request, AnswerEncoding::Message).await.map(|_| ())
+        send("POST", &regions_path(profile), Some(&text)).await
     }
 
     /// Gives a region that a user named another name.
     pub async fn rename_region(self, profile: &str, name: &str, new: &str) -> Result<(), FetchError> {
         let new = JSON::stringify(&new.into()).map_err(|_| FetchError::Unreachable)?;
-        let request = RequestInit::new();
-        request.set_method("PATCH");
-        request.set_body(&format!("{{\"name\":{new}}}").into());
         let path = format!("{}/{}", regions_path(profile), percent_encoded(name));
-        body(&path, &request, AnswerEncoding::Message).await.map(|_| ())
+        send("PATCH", &path, Some(&format!("{{\"name\":{new}}}"))).await
     }
 
     /// Deletes a region that a user named.
@@ -136,8 +130,16 @@ fn job_path(id: u64) -> String {
 }
 
 async fn remove(path: &str) -> Result<(), FetchError> {
+    send("DELETE", path, None).await
+}
+
+/// Changes something by a request, with a text as its body.
+async fn send(method: &str, path: &str, text: Option<&str>) -> Result<(), FetchError> {
     let request = RequestInit::new();
-    request.set_method("DELETE");
+    request.set_method(method);
+    if let Some(text) = text {
+        request.set_body(&text.into());
+    }
     body(path, &request, AnswerEncoding::Message).await.map(|_| ())
 }
 

@@ -103,7 +103,7 @@ impl RankSample {
             let row = keys.row(at, node);
             for span in spans[first..].iter_mut().take_while(|span| span.span.start.0 < node.end_ps()) {
                 if span.add(row, node) {
-                    durations[row as usize].add(node.end_ps() - node.start_ps);
+                    durations[row as usize].add(node.duration_ps);
                 }
             }
             let is_first = first == 0 && spans.first().is_some_and(|one| node.start_ps >= one.span.start.0);

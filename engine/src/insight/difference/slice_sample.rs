@@ -1,6 +1,8 @@
 //! The repetitions of a rank from its stored slices. Millions of instructions need no list of their
 //! work: sums and the time in which anything ran are enough.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::duration_counts::DurationCounts;
@@ -9,7 +11,9 @@ use super::repetition::RunRepetition;
 use super::work_key::{RowNames, WorkKey};
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::makers::{DeviceTrack, HLO_FIELDS, LAYER_FIELDS, SOURCE_FIELDS, each_device_slice};
+use crate::makers::{
+    DeviceTrack, HLO_FIELDS, IntervalList, LAYER_FIELDS, SOURCE_FIELDS, Union, each_device_slice, joined,
+};
 use crate::model::NameId;
 use crate::segment::{Bytes, Segment};
 
@@ -20,44 +24,15 @@ struct TrackWork {
     sums: Vec<FxHashMap<Option<u32>, WorkSum>>,
     /// The durations by the number of a text.
     durations: FxHashMap<Option<u32>, DurationCounts>,
-    runs: BusyRuns,
+    /// Spans in which it ran.
+    runs: Union,
 }
 
-/// Spans in which work ran: ascending, apart from each other.
-#[derive(Debug, Default)]
-struct BusyRuns(Vec<Interval>);
-
-impl BusyRuns {
-    /// Adds a span. Spans come by start.
-    fn add(&mut self, span: Interval) {
-        match self.0.last_mut() {
-            Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
-            _ => self.0.push(span),
-        }
-    }
-
-    /// The spans of both.
-    fn joined(self, other: Self) -> Self {
-        let mut joined = Self(Vec::with_capacity(self.0.len().max(other.0.len())));
-        let (mut own, mut others) = (self.0.into_iter().peekable(), other.0.into_iter().peekable());
-        loop {
-            let is_own = match (own.peek(), others.peek()) {
-                (Some(own), Some(other)) => own.start <= other.start,
-                (Some(_), None) => true,
-                (None, Some(_)) => false,
-                (None, None) => return joined,
-            };
-            let next = if is_own { own.next() } else { others.next() };
-            next.into_iter().for_each(|span| joined.add(span));
-        }
-    }
-
-    /// Time in which work ran within a span, in picoseconds.
-    fn within_ps(&self, span: Interval) -> i64 {
-        let first = self.0.partition_point(|run| run.end <= span.start);
-        let within = self.0[first..].iter().take_while(|run| run.start < span.end);
-        within.map(|run| run.overlap_ps(span.start.0, span.end.0)).sum()
-    }
+/// Time in which work ran within a span, in picoseconds.
+fn within_ps(runs: &IntervalList, span: Interval) -> i64 {
+    let first = runs.partition_point(|run| run.1 <= span.start.0);
+    let within = runs[first..].iter().take_while(|run| run.0 < span.end.0);
+    within.map(|run| span.overlap_ps(run.0, run.1)).sum()
 }
 
 impl RankSample {
@@ -81,7 +56,7 @@ impl RankSample {
         let of_tracks = work.gather(tracks.len(), of_track)?;
         let mut rows = RowNames::default();
         let mut sums: Vec<FxHashMap<u32, WorkSum>> = vec![FxHashMap::default(); chosen.len()];
-        let mut runs = BusyRuns::default();
+        let mut runs = Vec::with_capacity(tracks.len());
         let mut durations: Vec<DurationCounts> = Vec::new();
         for (of, track) in of_tracks.into_iter().zip(tracks) {
             let mut row_of = |text: Option<u32>| -> Result<u32> {
@@ -104,16 +79,17 @@ impl RankSample {
                 durations.resize(durations.len().max(row + 1), DurationCounts::default());
                 durations[row].merge(&own);
             }
-            runs = runs.joined(of.runs);
+            runs.push(Rc::new(of.runs.settled()));
         }
+        let runs = joined(runs);
         if repetitions.is_empty() {
-            let all = runs.0.first().zip(runs.0.last());
-            chosen[0].span = all.map_or(Interval::default(), |(first, last)| first.cover(*last));
+            let all = runs.first().zip(runs.last());
+            chosen[0].span = all.map_or(Interval::default(), |(first, last)| Interval::new(first.0, last.1));
         }
         let one = |(of, sums): (RunRepetition, FxHashMap<u32, WorkSum>)| RankRepetition {
             name: of.name,
             length_ps: of.span.duration_ps(),
-            busy_ps: runs.within_ps(of.span),
+            busy_ps: within_ps(&runs, of.span),
             is_open: of.is_open,
             sums,
         };
@@ -140,7 +116,7 @@ fn track_work<B: Bytes>(
     let mut of = TrackWork { sums: vec![FxHashMap::default(); repetitions.len()], ..TrackWork::default() };
     let mut first = 0;
     each_device_slice(segment, track, fields, cancel, &mut |slice| {
-        of.runs.add(Interval::new(slice.start_ps, slice.end_ps));
+        of.runs.add(slice.start_ps, slice.end_ps);
         while repetitions.get(first).is_some_and(|one| one.span.end.0 <= slice.start_ps) {
             first += 1;
         }

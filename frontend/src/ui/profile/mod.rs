@@ -9,7 +9,6 @@ mod bar;
 #[cfg(feature = "browser")]
 mod compare;
 #[cfg(feature = "browser")]
-#[cfg(feature = "browser")]
 mod culprit;
 #[cfg(feature = "browser")]
 mod finding_list;

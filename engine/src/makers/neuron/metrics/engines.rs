@@ -260,6 +260,7 @@ mod tests {
         let whole = Interval::new(0, 4_000_000);
         let metrics: Vec<_> = groups(&segment, &MetricScope::default(), Work::IN_PLACE)
             .unwrap()
+            .0
             .into_iter()
             .flat_map(|group| group.metrics)
             .collect();

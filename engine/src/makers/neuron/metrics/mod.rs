@@ -50,11 +50,11 @@ pub(super) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    let groups = groups(segment, scope, work)?;
+    let (groups, time) = groups(segment, scope, work)?;
     let point = roofline_point(&groups);
     let family = &roofline::FAMILY;
     let tables = point.map(|point| MetricTable { family, rows: vec![point.row()] }).into_iter().collect();
-    Ok(RankMetrics { groups, tables, absent: Vec::new() })
+    Ok(RankMetrics { groups, tables, time, absent: Vec::new() })
 }
 
 /// The whole run on the roofline of the device. `None` without matrix products.
@@ -76,7 +76,12 @@ fn roofline_point(groups: &[MetricGroup]) -> Option<RooflinePoint> {
     })
 }
 
-fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Vec<MetricGroup>> {
+/// The groups of metrics, and the division of the time.
+fn groups<B: Bytes>(
+    segment: &Segment<B>,
+    scope: &MetricScope,
+    work: Work<'_>,
+) -> Result<(Vec<MetricGroup>, Option<MetricGroup>)> {
     let run = RunFacts::of(segment, work)?;
     let activity = NeuronActivity::of(segment, scope, work)?;
     let mut placed: Vec<GroupedMetric> = Vec::new();
@@ -107,8 +112,7 @@ fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -
     };
     let mut groups = NeuronGroup::ALL.map(group).to_vec();
     groups.retain(|group| !group.metrics.is_empty());
-    groups.extend(activity.time);
-    Ok(groups)
+    Ok((groups, activity.time))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a metric in seconds has the precision of a float")]

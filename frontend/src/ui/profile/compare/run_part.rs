@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::questions::RegionsQuestion;
 use nprof_engine::wire::rank_ref::RankRef;
 
-use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::open_profile::{MOST_EVENTS_UNASKED, Opened};
 use crate::ui::shell::QuestionAnswers;
 use crate::view::Command;
 use crate::view::source_id::SourceId;
@@ -12,9 +12,6 @@ use crate::view::state::compare::{CompareChange, in_address};
 
 /// Options of a list that can be looked through.
 const MOST_OPTIONS: usize = 1_000;
-/// Ranks with more events are asked for their regions once the user goes to the choice: all of
-/// their work is read.
-const MOST_EVENTS_UNASKED: u64 = 2_000_000;
 
 /// One of the two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

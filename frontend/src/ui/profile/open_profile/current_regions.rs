@@ -17,7 +17,7 @@ use crate::view::{Axes, Axis, View};
 
 /// Ranks with more events are asked for their regions only if somebody wants them: all of their
 /// work is read.
-const MOST_EVENTS_UNASKED: u64 = 2_000_000;
+pub const MOST_EVENTS_UNASKED: u64 = 2_000_000;
 
 /// The regions.
 #[derive(Clone, Copy)]

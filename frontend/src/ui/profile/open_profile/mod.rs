@@ -39,7 +39,7 @@ use crate::view::url::link_hint;
 use crate::view::url::page::PagePlace;
 use crate::view::{Axes, Axis, Clock, Command, Size, TimeScale, Timebase, View};
 use current_regions::CurrentRegions;
-pub use current_regions::NamedSpan;
+pub use current_regions::{MOST_EVENTS_UNASKED, NamedSpan};
 use profile_source::{
     ProfileAnswer, ProfileSource, ProfilesAnswer, all, ask_for_clocks, known, profile_of, spans, zero,
 };

@@ -75,7 +75,7 @@ const MODULES: MetricFamily = MetricFamily {
         ],
         [
             "Sum of the durations of the kernels, copies and fills that the module launched, itself or by \
-             modules that it called. LaunchVisitor of the backward pass are in no module.",
+             modules that it called. Launches of the backward pass are in no module.",
             "Number of these kernels, copies and fills.",
         ],
     ),
