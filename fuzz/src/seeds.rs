@@ -304,6 +304,7 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         waits,
         graph: Ok(graph()?),
         comparisons: Vec::new(),
+        paired: Vec::new(),
     };
     Ok(vec![postcard::to_allocvec(&bundle)?])
 }

@@ -188,6 +188,64 @@ test("the place Compare says what differs, as the API does", SERVED, async (t) =
   assert.deepEqual(problems, []);
 });
 
+test("both timelines stand one above the other, and open above the same work", SERVED, async (t) => {
+  const job = (fault, name) => ["demo", "--ranks", "1", "--events", "20000", "--fault", fault, "--db-bucket", name];
+  const { url, store } = await serve(t, ...job("none", "sound"));
+  await promisify(execFile)(process.env.NPROF_BIN, [...job("dma-late=3", "late"), "--ingest-only", "--store", store]);
+  const found = await ask(url, "profiles/sound/comparison/tracks?with=late");
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  await page.goto(`${url}/compare/sound/late`);
+  const both = page.getByRole("region", { name: "Both timelines" });
+  await both.getByText(found.answer).waitFor();
+  assert.equal(await both.locator(".paired-track").count(), found.tracks.length);
+  // The band of a track leads from the first to the last moment of both runs.
+  const [track] = found.tracks;
+  for (const [run, key] of [["a", "a_length_ps"], ["b", "b_length_ps"]]) {
+    assert.equal(track.stretches.reduce((sum, stretch) => sum + stretch[key], 0), found[run].length_ps);
+  }
+
+  // A place leads to itself, keys to its neighbours, and back to all.
+  const picture = both.locator(".paired-area svg").first();
+  const sight = async () => (await picture.getAttribute("viewBox")).split(" ").map(Number);
+  const whole = await sight();
+  const places = both.getByRole("group", { name: "Places that differ most" }).getByRole("button");
+  await places.first().click();
+  await eventually(async () => assert.ok((await sight())[2] < whole[2] / 2));
+  const near = await sight();
+  await both.getByRole("group", { name: /Tracks of A/ }).focus();
+  await page.keyboard.press("-");
+  await eventually(async () => assert.ok((await sight())[2] > near[2]));
+  await page.keyboard.press("Home");
+  await eventually(async () => assert.deepEqual(await sight(), whole));
+
+  // A drag shows what it goes over.
+  const area = await both.locator(".paired-area").first().boundingBox();
+  await page.mouse.move(area.x + area.width * 0.25, area.y + 28);
+  await page.mouse.down();
+  await page.mouse.move(area.x + area.width * 0.5, area.y + 28, { steps: 3 });
+  await page.mouse.up();
+  await eventually(async () => assert.ok(Math.abs((await sight())[2] / whole[2] - 0.25) < 0.01));
+
+  // The timeline puts the same work of both one above the other, also after a reload.
+  await places.first().click();
+  await both.getByRole("button", { name: "Open in the timeline" }).click();
+  await heading(page, 0, "late").waitFor();
+  const [stretch] = found.tracks
+    .flatMap((one) => one.stretches)
+    .filter(({ cause }) => cause && cause.name !== null)
+    .sort((a, b) => Math.abs(b.cause.difference_ps) - Math.abs(a.cause.difference_ps));
+  const [a, b] = await Promise.all(["sound", "late"].map((name) => ask(url, `profiles/${name}`)));
+  const since = (profile, run, key) => run.start_ps + stretch[key] - profile.start_ps;
+  const later = since(a, found.a, "a_ps") - since(b, found.b, "b_ps");
+  assert.equal(parametersOf(page).get("later"), String(later));
+  const together = page.getByRole("button", { name: "Begin together" });
+  await together.waitFor();
+  await reload(page);
+  await together.click();
+  await eventually(() => assert.equal(parametersOf(page).get("later"), null));
+  assert.deepEqual(problems, []);
+});
+
 test("two ranks and two layers of one profile are compared, and swapped", SERVED, async (t) => {
   const { url } = await serve(t, "demo", "--ranks", "2", "--events", "20000", "--fault", "pause=1", "--db-bucket", "run");
   const comparison = (query) => ask(url, `profiles/run/comparison?with=run&${query}`);
@@ -235,6 +293,26 @@ test("two ranks and two layers of one profile are compared, and swapped", SERVED
   assert.deepEqual(problems, []);
 });
 
+test("a finding about a late rank leads to its comparison with a usual one", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "4", "--events", "40000", "--straggler", "2", "--db-bucket", "job");
+  const { findings } = await ask(url, "profiles/job/findings");
+  const late = findings.find(({ rule, state }) => rule === "late-rank" && state === "found");
+  assert.equal(late.rank, 2);
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  await page.goto(`${url}/profile/job/summary?v=2&rank=all`);
+  const row = page.getByRole("list", { name: "Findings" }).getByRole("listitem").filter({ hasText: "late-rank" }).first();
+  await row.hover();
+  await row.getByRole("button", { name: "why" }).click();
+  const ranks = `ranks=${late.usual_rank}&with_ranks=2`;
+  const found = await ask(url, `profiles/job/comparison?with=job&${ranks}`);
+  await page.getByRole("main", { name: "Compare" }).getByRole("heading", { name: found.answer }).waitFor();
+  const both = page.getByRole("region", { name: "Both timelines" });
+  await both.getByText(/B began .* (after|before) A/).waitFor();
+  const tracks = await ask(url, `profiles/job/comparison/tracks?with=job&${ranks}`);
+  assert.equal(tracks.a.repetition, tracks.b.repetition, "both ranks did it together");
+  assert.deepEqual(problems, []);
+});
+
 test("a single profile says how to compare it", SERVED, async (t) => {
   const url = await serveBoth(t);
   const { page, problems } = await openPage(t, {});
@@ -264,6 +342,9 @@ test("one file has both profiles, and opens with their comparison", SERVED, asyn
   await place.getByRole("heading", { name: swapped.answer }).waitFor();
   await page.keyboard.press("x");
   await place.getByRole("heading", { name: byLayer.answer }).waitFor();
+
+  const tracks = await ask(url, "profiles/before/comparison/tracks?with=after");
+  await place.getByRole("region", { name: "Both timelines" }).getByText(tracks.answer).waitFor();
 
   // Both timelines, each rank from its own segment.
   await page.getByRole("link", { name: "Timeline" }).click();

@@ -57,3 +57,44 @@ test("a marked span becomes a region, and none again", SERVED, async (t) => {
   assert.deepEqual((await ask(url, "profiles/job/notes")).regions, []);
   assert.deepEqual(problems, []);
 });
+
+test("regions stand side by side on the summary, and lead to their comparison", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "1", "--events", "20000", "--db-bucket", "job");
+  const { regions } = await ask(url, "profiles/job/ranks/0/regions");
+  const [first, second, third] = regions.filter((region) => /\/mlp$/.test(region.name)).map((region) => region.name);
+  assert.ok(third, "the demo has layers");
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  await page.goto(`${url}/profile/job/summary?v=2&rank=0&region=${encodeURIComponent(first)}`);
+  const choice = page.getByRole("combobox", { name: "Region beside" });
+  await choice.selectOption(second);
+  const table = page.getByRole("region", { name: "Regions side by side" }).getByRole("table");
+  const heads = async () => (await table.getByRole("columnheader").allInnerTexts()).map((text) => text.trim()).filter(Boolean);
+  await eventually(async () => assert.deepEqual((await heads()).filter((text) => text !== "Compare"), [first, second]));
+  // Each column has the numbers of its region.
+  const length = async (name) => {
+    const { start_ps, end_ps } = regions.find((region) => region.name === name);
+    const { groups } = await ask(url, `profiles/job/ranks/0/summary?start_ps=${start_ps}&end_ps=${end_ps}`);
+    return groups.find(({ key }) => key === "time").metrics.reduce((sum, { value }) => sum + value, 0);
+  };
+  const lengths = [await length(first), await length(second)];
+  const row = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: /^length/ }) });
+  await eventually(async () => {
+    const cells = await row.getByRole("cell").allInnerTexts();
+    cells.forEach((text, at) => {
+      const [, number, unit] = text.match(/^([\d.,]+)\s*(\S+)/);
+      const seconds = Number(number.replace(",", "")) * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[unit];
+      assert.ok(Math.abs(seconds / lengths[at] - 1) < 0.01, `${text} of ${lengths[at]}`);
+    });
+    assert.equal(cells.length, 2);
+  });
+  await choice.selectOption(third);
+  await eventually(async () => assert.equal((await heads()).length, 3));
+  await choice.waitFor({ state: "detached" });
+  await page.reload();
+  await eventually(async () => assert.equal((await heads()).length, 3));
+  await table.getByRole("button", { name: "Leave the region out" }).last().click();
+  await table.getByRole("button", { name: "Compare" }).click();
+  const found = await ask(url, `profiles/job/comparison?with=job&ranks=0&with_ranks=0&region=${encodeURIComponent(first)}&with_region=${encodeURIComponent(second)}`);
+  await page.getByRole("main", { name: "Compare" }).getByRole("heading", { name: found.answer }).waitFor();
+  assert.deepEqual(problems, []);
+});

@@ -26,6 +26,7 @@ mod prediction;
 pub mod prediction_sentence;
 pub mod region;
 mod replay;
+pub mod run_match;
 mod scenario;
 pub mod slack;
 #[cfg(test)]

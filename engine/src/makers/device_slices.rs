@@ -4,7 +4,7 @@ use super::call_columns::{FieldColumns, slice_tracks};
 use super::work_reader::is_device_work;
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::model::{Role, SliceForm, TableId, TrackId};
+use crate::model::{Identity, Role, SliceForm, TableId, TrackId};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// A track of a device with its table.
@@ -19,6 +19,12 @@ impl DeviceTrack {
     #[must_use]
     pub fn name<B: Bytes>(self, segment: &Segment<B>) -> &str {
         segment.footer().tracks[self.track.0 as usize].spec.name.trim()
+    }
+
+    /// The part of the machine that it shows.
+    #[must_use]
+    pub fn identity<B: Bytes>(self, segment: &Segment<B>) -> Identity {
+        segment.footer().tracks[self.track.0 as usize].spec.identity
     }
 }
 

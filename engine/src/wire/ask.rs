@@ -13,6 +13,7 @@ use super::grammar::{
 use super::graph_progress::GraphProgress;
 use super::message_times::Timed;
 use super::notes::Notes;
+use super::paired_tracks::PairedTracks;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::regions::RegionList;
@@ -345,6 +346,14 @@ pub trait ProfileStore {
         by: WorkKey,
         work: Work<'_>,
     ) -> std::result::Result<ComparedRuns, Refusal>;
+
+    /// The tracks of two runs beside each other.
+    fn paired_tracks(
+        &self,
+        a: &RunChoice,
+        b: &RunChoice,
+        work: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal>;
 
     /// The left sides of the edits that change the slice of this row of a rank.
     fn edit_subjects(

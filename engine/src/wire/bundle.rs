@@ -12,6 +12,7 @@ use super::comparison::{ComparedRuns, RunChoice};
 use super::findings::Findings;
 use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
+use super::paired_tracks::PairedTracks;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::regions::RegionList;
@@ -50,6 +51,8 @@ pub struct Bundle {
     pub graph: std::result::Result<GraphOverlay, Refusal>,
     /// Differences to other runs of the page.
     pub comparisons: Vec<BundledComparison>,
+    /// Tracks beside those of other runs of the page.
+    pub paired: Vec<BundledTracks>,
     /// Data of each rank, in the order of the profile's ranks.
     pub ranks: Vec<BundledRank>,
 }
@@ -63,6 +66,15 @@ pub struct BundledComparison {
     pub by: String,
     /// The difference, or the reason why there is none.
     pub found: std::result::Result<ComparedRuns, Refusal>,
+}
+
+/// The tracks of the run of a bundle beside those of another one in the same page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BundledTracks {
+    /// Name of the second run.
+    pub with: String,
+    /// The tracks, or the reason why there are none.
+    pub found: std::result::Result<PairedTracks, Refusal>,
 }
 
 /// The waits of a rank, or of all.
@@ -258,16 +270,22 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         _: Work<'_>,
     ) -> std::result::Result<ComparedRuns, Refusal> {
         self.check_name(&a.profile)?;
-        let is_whole = |of: &RunChoice| of.ranks.is_none() && of.region.is_none();
         let is_it = |one: &&BundledComparison| one.with == b.profile && one.by == by.name();
         let kept = self.bundle.comparisons.iter().find(is_it);
-        match kept.filter(|_| is_whole(a) && is_whole(b)) {
-            Some(kept) => kept.found.clone(),
-            None => {
-                let what = "this page holds no such comparison; `nprof diff` compares any two parts of runs";
-                Err(Refusal::new(RefusalKind::NotFound, what))
-            }
-        }
+        let kept = kept.filter(|_| a.is_whole() && b.is_whole());
+        kept.map_or_else(|| Err(no_comparison()), |kept| kept.found.clone())
+    }
+
+    fn paired_tracks(
+        &self,
+        a: &RunChoice,
+        b: &RunChoice,
+        _: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal> {
+        self.check_name(&a.profile)?;
+        let kept = self.bundle.paired.iter().find(|one| one.with == b.profile);
+        let kept = kept.filter(|_| a.is_whole() && b.is_whole());
+        kept.map_or_else(|| Err(no_comparison()), |kept| kept.found.clone())
     }
 
     fn edit_subjects(
@@ -296,6 +314,11 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         let segment = self.segments[at].as_ref().ok_or_else(closed)?;
         Ok(OpenRank { bundle: &self.bundle, at, segment })
     }
+}
+
+fn no_comparison() -> Refusal {
+    let what = "this page holds no such comparison; `nprof diff` compares any two parts of runs";
+    Refusal::new(RefusalKind::NotFound, what)
 }
 
 /// A rank of a bundle with its segment.

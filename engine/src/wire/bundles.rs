@@ -8,6 +8,7 @@ use super::comparison::{ComparedRuns, RunChoice};
 use super::findings::Findings;
 use super::graph_progress::GraphProgress;
 use super::notes::Notes;
+use super::paired_tracks::PairedTracks;
 use super::refusal::Refusal;
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
@@ -131,6 +132,15 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundles<B> {
         work: Work<'_>,
     ) -> std::result::Result<ComparedRuns, Refusal> {
         self.of(&a.profile).comparison(a, b, by, work)
+    }
+
+    fn paired_tracks(
+        &self,
+        a: &RunChoice,
+        b: &RunChoice,
+        work: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal> {
+        self.of(&a.profile).paired_tracks(a, b, work)
     }
 
     fn edit_subjects(

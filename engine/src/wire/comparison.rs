@@ -19,6 +19,20 @@ pub struct RunChoice {
     pub region: Option<String>,
 }
 
+impl RunChoice {
+    /// These ranks of a profile, within a region if it has a name.
+    #[must_use]
+    pub fn new(profile: &str, ranks: &Option<Vec<u32>>, region: &Option<String>) -> Self {
+        Self { profile: profile.to_owned(), ranks: ranks.clone(), region: region.clone() }
+    }
+
+    /// Whether it is all of the run.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.ranks.is_none() && self.region.is_none()
+    }
+}
+
 /// Two runs beside each other. Times are in picoseconds; a difference is the time of the second run
 /// less that of the first one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

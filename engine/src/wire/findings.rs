@@ -49,6 +49,8 @@ pub struct FindingEntry {
     pub rank: Option<u32>,
     /// Numbers of several ranks, ascending: those of a link.
     pub ranks: Option<Vec<u32>>,
+    /// Number of a rank that does the same as usual.
+    pub usual_rank: Option<u32>,
     /// Name of the track.
     pub track: Option<String>,
     /// Row in the segment of the rank.
@@ -267,6 +269,7 @@ impl FindingEntry {
             severity: None,
             rank: None,
             ranks: None,
+            usual_rank: None,
             track: None,
             row: None,
             start_ps: None,
@@ -293,6 +296,7 @@ impl FindingEntry {
         Place {
             rank: self.rank,
             ranks: self.ranks.clone().unwrap_or_default(),
+            usual_rank: self.usual_rank,
             track: self.track.clone(),
             span_ps: self.start_ps.zip(self.end_ps),
             row: self.row,
@@ -316,6 +320,7 @@ impl From<&Finding> for FindingEntry {
             severity: Some(of.severity.into()),
             rank: place.rank,
             ranks: (!place.ranks.is_empty()).then(|| place.ranks.clone()),
+            usual_rank: place.usual_rank,
             track: place.track.clone(),
             row: place.row,
             start_ps: place.span_ps.map(|span| span.0),
@@ -473,27 +478,23 @@ mod tests {
 
     #[test]
     fn json_has_the_keys_of_the_command_line() {
-        let of = Findings::of(&verdicts(), 1_000, &Coverage::default());
-        let json = serde_json::to_value(&of).unwrap();
+        let json = serde_json::to_value(Findings::of(&verdicts(), 1_000, &Coverage::default())).unwrap();
         let first = &json["findings"][0];
-        assert_eq!(first["state"], "found");
-        assert_eq!(first["severity"], "high");
+        assert_eq!([&first["state"], &first["severity"]], ["found", "high"]);
         assert_eq!(first["saving_ps"], serde_json::json!({"low": 0, "middle": 125, "high": 900}));
         assert_eq!(first["evidence"][0]["value"].as_i64(), Some(4_200_000_000_001));
         assert_eq!(first["evidence"][1]["value"].as_f64(), Some(0.25));
         assert!(first["ranks"].is_null() && first["start_ps"].is_null());
-        let cannot = &json["findings"][3];
-        assert_eq!(cannot["state"], "cannot-tell");
-        let reason = cannot["reason"].as_str().unwrap();
-        assert_eq!(cannot["text"], format!("cannot tell: {reason}"));
-        assert_eq!(json["findings"][4]["text"], "nothing found");
+        let (cannot, nothing) = (&json["findings"][3], &json["findings"][4]);
+        assert_eq!([&cannot["state"], &nothing["text"]], ["cannot-tell", "nothing found"]);
+        assert_eq!(cannot["text"], format!("cannot tell: {}", cannot["reason"].as_str().unwrap()));
     }
 
     #[test]
     fn places_stay_where_they_are() {
         let entry = FindingEntry::from(&finding(RuleName::LateRank, Some(1)));
         assert_eq!(entry.place(), finding(RuleName::LateRank, Some(1)).place);
-        let link = FindingEntry::from(&finding(RuleName::SlowLink, None));
-        assert!(entry.is_late_rank() && !link.is_late_rank());
+        assert!(entry.is_late_rank());
+        assert!(!FindingEntry::from(&finding(RuleName::SlowLink, None)).is_late_rank());
     }
 }

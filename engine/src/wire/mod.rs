@@ -24,6 +24,7 @@ pub mod job;
 pub mod message_times;
 pub mod notes;
 pub mod page_link;
+pub mod paired_tracks;
 pub mod percent;
 pub mod questions;
 pub mod rank_ref;

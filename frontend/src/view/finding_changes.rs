@@ -83,6 +83,7 @@ mod tests {
             severity: None,
             rank: None,
             ranks: None,
+            usual_rank: None,
             track: None,
             row: None,
             start_ps: None,

@@ -76,6 +76,7 @@ mod tests {
             severity: Some(SeverityEntry::Low),
             rank: None,
             ranks: None,
+            usual_rank: None,
             track: None,
             row: None,
             start_ps: None,

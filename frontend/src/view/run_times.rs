@@ -7,7 +7,7 @@ use nprof_engine::wire::catalog::ProfileInfo;
 use nprof_engine::wire::rank_ref::RankRef;
 
 use super::source_id::SourceId;
-use super::{Axes, Timebase};
+use super::{Axes, TimeFrame, Timebase};
 
 /// The times of answers about the run of a profile. They stand on the clock that its ranks share.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,13 +25,14 @@ pub struct RunTimes {
 impl RunTimes {
     /// The times of the profile at this position of the view.
     #[must_use]
-    pub fn of(profiles: &[Arc<ProfileInfo>], profile: u8, base: Timebase) -> Self {
+    pub fn of(profiles: &[Arc<ProfileInfo>], profile: u8, frame: impl Into<TimeFrame>) -> Self {
+        let frame = frame.into();
         let own = profiles.get(usize::from(profile)).map_or(&[][..], std::slice::from_ref);
         Self {
             profile,
             of_run: Axes::of(own, Timebase::Aligned),
-            shown: Axes::of(profiles, base),
-            are_raw: base == Timebase::Raw,
+            shown: Axes::of(profiles, frame),
+            are_raw: frame.base == Timebase::Raw,
         }
     }
 

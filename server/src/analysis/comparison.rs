@@ -6,7 +6,7 @@ use nprof_engine::insight::difference::{
     RankSample, RunComparison, RunRepetition, RunSample, WorkKey, WorkKeys, repetitions,
 };
 use nprof_engine::insight::region::RankRegions;
-use nprof_engine::makers::{self, device_tracks_without_launches, host_work, marks};
+use nprof_engine::makers::{self, DeviceTrack, device_tracks_without_launches, host_work, marks};
 use nprof_engine::model::{RankWork, WarningKind};
 use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide};
@@ -30,19 +30,38 @@ pub struct ComparedPart {
     pub region: Option<String>,
     /// Name for people.
     pub title: String,
+    /// Whether start-up and tear-down are left out of a run without steps.
+    is_active_part: bool,
 }
 
 impl ComparedPart {
     /// These ranks of a profile, within a region if it has a name.
     #[must_use]
     pub fn new(profile: Profile, ranks: Vec<RankFile>, region: Option<String>) -> Self {
-        Self { title: profile.manifest.slug().to_owned(), profile, ranks, region }
+        Self { title: profile.manifest.slug().to_owned(), profile, ranks, region, is_active_part: false }
+    }
+
+    /// The run as messages name it.
+    pub(super) fn side(&self) -> ComparedSide {
+        ComparedSide { profile: self.profile.manifest.slug().to_owned(), title: self.title.clone() }
+    }
+
+    /// The error of a run of which no rank has the region.
+    pub(super) fn without_region(&self) -> ComparisonError {
+        ComparisonError::NoRegion {
+            title: self.title.clone(),
+            region: self.region.clone().unwrap_or_default(),
+            slug: self.profile.manifest.slug().to_owned(),
+        }
     }
 }
 
-/// The two runs with titles that say in what they differ.
+/// The two runs with titles that say in what they differ. If both begin or end with a long time in
+/// which next to nothing runs, it is left out of both: it would hide the work.
 #[must_use]
-pub fn titled(mut parts: [ComparedPart; 2]) -> [ComparedPart; 2] {
+pub fn paired(mut parts: [ComparedPart; 2]) -> [ComparedPart; 2] {
+    let is_mostly_idle = |of: &ComparedPart| of.ranks.iter().all(|file| file.active_ps.is_some());
+    let is_active_part = parts.iter().all(is_mostly_idle);
     let [a, b] = &parts;
     let numbers =
         |of: &ComparedPart| -> Vec<String> { of.ranks.iter().map(|file| file.rank.to_string()).collect() };
@@ -50,6 +69,7 @@ pub fn titled(mut parts: [ComparedPart; 2]) -> [ComparedPart; 2] {
     let have_own_ranks = are_one_profile && numbers(a) != numbers(b);
     let have_own_regions = a.region != b.region;
     for part in &mut parts {
+        part.is_active_part = is_active_part;
         if have_own_ranks {
             part.title.push_str(&format!(" rank {}", numbers(part).join(", ")));
         }
@@ -110,11 +130,7 @@ pub fn compare(
     let found = RunComparison::of(&sample_a.run, &sample_b.run, are_events_lost);
     let empty = if sample_a.run.repetitions() == 0 { a } else { b };
     let found = found.ok_or_else(|| ComparisonError::NoWork(empty.title.clone()))?;
-    let side = |of: &ComparedPart| ComparedSide {
-        profile: of.profile.manifest.slug().to_owned(),
-        title: of.title.clone(),
-    };
-    Ok(ComparedRuns::of(&found, [side(a), side(b)]))
+    Ok(ComparedRuns::of(&found, [a.side(), b.side()]))
 }
 
 /// The repetitions of a run.
@@ -136,12 +152,8 @@ fn sample(of: &ComparedPart, key: WorkKey, cancel: Cancel<'_>) -> Result<Sampled
     let of_rank = |at: usize| Ok(sample_rank(of, &of.ranks[at], key, cancel));
     let ranks = work.gather(of.ranks.len(), of_rank).map_err(cancelled)?;
     let ranks = ranks.into_iter().collect::<Result<Vec<SampledRank>, ComparisonError>>()?;
-    if let (Some(region), false) = (&of.region, ranks.iter().any(|rank| rank.has_region)) {
-        return Err(ComparisonError::NoRegion {
-            title: of.title.clone(),
-            region: region.clone(),
-            slug: of.profile.manifest.slug().to_owned(),
-        });
+    if !ranks.iter().any(|rank| rank.has_region) {
+        return Err(of.without_region());
     }
     let lacks_events = ranks.iter().any(|rank| rank.lacks_events);
     let ranks = ranks.into_iter().filter(|rank| rank.has_region || of.region.is_none());
@@ -155,24 +167,9 @@ fn sample_rank(
     key: WorkKey,
     cancel: Cancel<'_>,
 ) -> Result<SampledRank, ComparisonError> {
-    let noted = match &of.region {
-        Some(name) => noted_spans_on_rank(&of.profile, file, name)?,
-        None => Vec::new(),
-    };
+    let noted = noted_spans(of, file)?;
     let sampled = of_segment(&of.profile, file, |segment| {
-        let tracks = device_tracks_without_launches(segment);
-        let mut work = RankWork::default();
-        if tracks.is_empty() {
-            work = makers::work(segment, cancel)?;
-            if !work.has_device() {
-                work = host_work(segment, &[], cancel)?;
-            }
-        }
-        let regions = RankRegions::of(&work, &marks(segment, cancel)?, cancel)?;
-        let chosen = match &of.region {
-            None => repetitions(&regions),
-            Some(name) => within(&regions, name, &noted),
-        };
+        let RankProgram { tracks, work, chosen } = RankProgram::of(segment, of, file, &noted, cancel)?;
         let has_region = of.region.is_none() || !chosen.is_empty();
         let sample = match tracks.is_empty() {
             true => sampled(segment, file, &work, key, &chosen, cancel)?,
@@ -186,6 +183,53 @@ fn sample_rank(
         Ok(SampledRank { sample, has_region, lacks_events })
     });
     Ok(sampled?)
+}
+
+/// The times that users gave the region of a part, on the clock of a rank.
+pub(super) fn noted_spans(of: &ComparedPart, file: &RankFile) -> Result<Vec<Interval>, ComparisonError> {
+    Ok(match &of.region {
+        Some(name) => noted_spans_on_rank(&of.profile, file, name)?,
+        None => Vec::new(),
+    })
+}
+
+/// The work of a rank, and the repetitions of it that are compared.
+pub(super) struct RankProgram {
+    /// The tracks of its devices, if their slices alone tell what they did.
+    pub(super) tracks: Vec<DeviceTrack>,
+    /// Its work, if it has no such tracks.
+    pub(super) work: RankWork,
+    /// The repetitions. Empty for the whole run, and of a rank without the region.
+    pub(super) chosen: Vec<RunRepetition>,
+}
+
+impl RankProgram {
+    pub(super) fn of(
+        segment: &SegmentFile,
+        part: &ComparedPart,
+        file: &RankFile,
+        noted: &[Interval],
+        cancel: Cancel<'_>,
+    ) -> Result<Self, Error> {
+        let tracks = device_tracks_without_launches(segment);
+        let mut work = RankWork::default();
+        if tracks.is_empty() {
+            work = makers::work(segment, cancel)?;
+            if !work.has_device() {
+                work = host_work(segment, &[], cancel)?;
+            }
+        }
+        let regions = RankRegions::of(&work, &marks(segment, cancel)?, cancel)?;
+        let chosen = match &part.region {
+            None => repetitions(&regions),
+            Some(name) => within(&regions, name, noted),
+        };
+        let active = file.active_ps.filter(|_| part.is_active_part && part.region.is_none());
+        // The order of launches tells the steps of kernels: they have no start-up apart.
+        let active = active.filter(|_| chosen.is_empty() && !tracks.is_empty());
+        let active = active.map(|(start, end)| RunRepetition::active_part(Interval::new(start, end)));
+        Ok(Self { tracks, work, chosen: active.map_or(chosen, |active| vec![active]) })
+    }
 }
 
 fn sampled(

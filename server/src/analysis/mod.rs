@@ -14,6 +14,7 @@ pub mod kept_answers;
 pub mod kept_graph;
 pub mod late_ranks;
 pub(crate) mod overlay_store;
+pub mod paired_tracks;
 pub mod region_json;
 pub mod regions;
 pub mod run_waits;

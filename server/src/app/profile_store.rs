@@ -13,6 +13,7 @@ use nprof_engine::wire::comparison::{ComparedRuns, RunChoice};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::graph_progress::{GraphProgress, GraphStage};
 use nprof_engine::wire::notes::Notes;
+use nprof_engine::wire::paired_tracks::PairedTracks;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
 use nprof_engine::wire::run_waits::RunWaits;
@@ -20,10 +21,11 @@ use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
 use nprof_engine::wire::work_slack::WorkSlack;
 
 use super::{App, OpenRank};
-use crate::analysis::comparison::{ComparedPart, compare, titled};
+use crate::analysis::comparison::{ComparedPart, compare, paired};
 use crate::analysis::graph::{Replayable, metered, too_large};
 use crate::analysis::graph_meter::GraphMeter;
 use crate::analysis::kept_answers::key_of;
+use crate::analysis::paired_tracks::paired_tracks;
 use crate::analysis::{AnalysisError, findings, job_segment, on_all_cores};
 use crate::export::requested_part::rank_of;
 use crate::http::error::ApiError;
@@ -46,6 +48,21 @@ impl App {
             self.0.graph_meters.metered(&key_of(profile), make)
         };
         self.0.graphs.of(profile, cancel, made)
+    }
+}
+
+impl App {
+    /// A part of a profile of the store, to compare it.
+    fn compared_part(&self, of: &RunChoice) -> Result<ComparedPart, Refusal> {
+        let profile = self.store().find(&of.profile).map_err(ApiError::from)?;
+        let ranks = match &of.ranks {
+            Some(ranks) => ranks
+                .iter()
+                .map(|rank| Ok(rank_of(&profile, *rank)?.clone()))
+                .collect::<Result<_, ApiError>>()?,
+            None => profile.manifest.ranks.clone(),
+        };
+        Ok(ComparedPart::new(profile, ranks, of.region.clone()))
     }
 }
 
@@ -135,19 +152,13 @@ impl ask::ProfileStore for App {
         by: WorkKey,
         work: Work<'_>,
     ) -> Result<ComparedRuns, Refusal> {
-        let part = |of: &RunChoice| -> Result<ComparedPart, Refusal> {
-            let profile = self.store().find(&of.profile).map_err(ApiError::from)?;
-            let ranks = match &of.ranks {
-                Some(ranks) => ranks
-                    .iter()
-                    .map(|rank| Ok(rank_of(&profile, *rank)?.clone()))
-                    .collect::<Result<_, ApiError>>()?,
-                None => profile.manifest.ranks.clone(),
-            };
-            Ok(ComparedPart::new(profile, ranks, of.region.clone()))
-        };
-        let [a, b] = titled([part(a)?, part(b)?]);
+        let [a, b] = paired([self.compared_part(a)?, self.compared_part(b)?]);
         compare(&a, &b, by, work.cancel).map_err(|error| error.refusal())
+    }
+
+    fn paired_tracks(&self, a: &RunChoice, b: &RunChoice, work: Work<'_>) -> Result<PairedTracks, Refusal> {
+        let [a, b] = paired([self.compared_part(a)?, self.compared_part(b)?]);
+        paired_tracks(&a, &b, work.cancel).map_err(|error| error.refusal())
     }
 
     fn edit_subjects(

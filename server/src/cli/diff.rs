@@ -14,7 +14,7 @@ use super::diff_condition::{DiffCondition, checked};
 use super::failed_condition::conclude;
 use super::progress::analysing;
 use super::write::{STANDARD_OUTPUT, write_answer};
-use crate::analysis::comparison::{ComparedPart, compare, titled};
+use crate::analysis::comparison::{ComparedPart, compare, paired};
 use crate::export::html::Html;
 use crate::export::requested_part::Ranks;
 use crate::print;
@@ -212,7 +212,7 @@ impl DiffArgs {
             self.b.is_some() || self.b_ranks.is_some() || self.b_region.is_some(),
             "name a second profile, or another part of this one by --b-ranks or --b-region"
         );
-        Ok(titled(parts))
+        Ok(paired(parts))
     }
 }
 

@@ -54,7 +54,8 @@ pub async fn read(
         | Question::Profile(_)
         | Question::Notes(_)
         | Question::GraphProgress(_)
-        | Question::Comparison(_) => {}
+        | Question::Comparison(_)
+        | Question::PairedTracks(_) => {}
     }
     let (waiting, wanted) = Waiting::new();
     let asked = Arc::new(StoreQuestion { app, question, headers, wanted });

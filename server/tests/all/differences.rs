@@ -6,7 +6,7 @@ use std::path::Path;
 
 use nprof_engine::exec::Work;
 use nprof_engine::insight::difference::WorkKey;
-use nprof_engine::wire::questions::{ComparisonQuestion, answer};
+use nprof_engine::wire::questions::{ComparisonQuestion, PairedTracksQuestion, answer};
 use serde_json::Value;
 
 use crate::finding_answers::{app, json};
@@ -222,6 +222,68 @@ fn all_forms_have_the_same_numbers() {
     }
 }
 
+/// The tracks of two runs, as the API and a page with both give them.
+fn tracks(store: &Path, a: &str, b: &str, region: Option<&str>) -> Value {
+    let question = PairedTracksQuestion {
+        profile: a.to_owned(),
+        with: b.to_owned(),
+        ranks: None,
+        with_ranks: None,
+        region: region.map(str::to_owned),
+        with_region: region.map(str::to_owned),
+    };
+    json(&answer(&app(store), &question.into(), Work::IN_PLACE).unwrap())
+}
+
+#[test]
+fn the_tracks_of_two_runs_name_where_time_is_lost() {
+    let (_dir, store) = runs();
+    let found = tracks(&store, "a", "slow", Some("ProfilerStep#3"));
+    let [track] = &found["tracks"].as_array().unwrap()[..] else { panic!("{found}") };
+    let count = KERNELS.len() as u64;
+    let counts =
+        ["/a/count", "/b/count", "/matched"].map(|key| track.pointer(key).unwrap().as_u64().unwrap());
+    assert_eq!(counts, [count; 3], "{track}");
+    let answer = found["answer"].as_str().unwrap();
+    assert!(answer.starts_with("B loses most, ") && answer.contains("softmax"), "{answer}");
+    let stretches = track["stretches"].as_array().unwrap();
+    let sum = |key: &str| stretches.iter().map(|stretch| of(stretch, key)).sum::<i64>();
+    assert_eq!(sum("a_length_ps"), of(&found["a"], "length_ps"));
+    assert_eq!(sum("b_length_ps"), of(&found["b"], "length_ps"));
+
+    // A swapped pair has the swapped stretches, and a run beside itself none that differ.
+    let swapped = tracks(&store, "slow", "a", Some("ProfilerStep#3"));
+    let ends = |found: &Value, key: &str| -> Vec<i64> {
+        let stretches = found.pointer("/tracks/0/stretches").unwrap().as_array().unwrap();
+        stretches.iter().map(|stretch| of(stretch, key)).collect()
+    };
+    assert_eq!(ends(&found, "a_ps"), ends(&swapped, "b_ps"));
+    let same = tracks(&store, "a", "a", None);
+    assert_eq!(same["answer"], "no part of the program takes longer in one of the runs");
+    assert_eq!(ends(&same, "a_ps"), ends(&same, "b_ps"));
+}
+
+/// Two captures of one kernel with more and less work, of which nearly all is start-up.
+#[test]
+fn captures_that_are_mostly_start_up_are_compared_by_their_active_part() {
+    let Some(dir) = shared("data/neuron") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let store = scratch.path().join("store");
+    for size in ["152", "1000"] {
+        let file = dir.join(format!("profile_128x128x{size}.ntff"));
+        succeed(&store, &["ingest", file.to_str().unwrap(), "--db-bucket", &format!("k{size}")]);
+    }
+    let found = diff(&store, &["k152", "k1000"]);
+    assert_eq!(found["verdict"], "slower", "{}", found["answer"]);
+    assert!(of(&found["total"], "a_ps") < 20_000_000, "{}", found["total"]);
+    assert!(found["times_are"].as_str().unwrap().contains("active part"), "{}", found["times_are"]);
+    let sum: i64 = found["rows"].as_array().unwrap().iter().map(difference).sum();
+    assert_eq!(sum, difference(&found["total"]));
+    let tracks = tracks(&store, "k152", "k1000", None);
+    assert_eq!(of(&tracks["a"], "length_ps"), of(&found["total"], "a_ps"));
+    assert_eq!(tracks["a"]["repetition"], "active part");
+}
+
 #[tokio::test]
 async fn a_server_answers_and_refuses() {
     let stage = Stage::new();
@@ -230,6 +292,9 @@ async fn a_server_answers_and_refuses() {
     assert_eq!((&found["verdict"], &found["rows"][0]["name"]), (&"same".into(), &"outer".into()), "{found}");
     let refused = stage.get("/api/profiles/small/comparison?with=nobody").await;
     assert!(refused.status == 404 && refused.text().contains("nobody"), "{}", refused.text());
+    let region = "/api/profiles/small/comparison/tracks?with=small&region=nowhere";
+    let refused = stage.get(region).await;
+    assert!(refused.status == 404 && refused.text().contains("nowhere"), "{}", refused.text());
 }
 
 /// A step of a real trace beside the same one after a change: figures of HTA's TraceDiff.

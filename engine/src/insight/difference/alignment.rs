@@ -108,7 +108,7 @@ impl Unmatched<'_> {
 }
 
 /// The name of a function without the arguments of its template and its parameters.
-fn function(name: &str) -> &str {
+pub(in crate::insight) fn function(name: &str) -> &str {
     let end = name.find(['<', '(']).filter(|end| *end > 0);
     end.map_or(name, |end| name[..end].trim_end())
 }

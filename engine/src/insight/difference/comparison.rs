@@ -3,6 +3,7 @@
 use super::alignment::{RowPair, renamed};
 use super::duration_counts::{DurationBars, DurationCounts};
 use super::interval::{ShiftBounds, bounds};
+use super::repetition::are_active_part;
 use super::run_sample::RunSample;
 use super::samples::RowSamples;
 use rustc_hash::FxHashMap;
@@ -164,6 +165,8 @@ pub struct RunComparison {
     pub left_out: (usize, usize),
     /// Ranks of both runs.
     pub ranks: (usize, usize),
+    /// Whether the times are those of the active part of each run, without start-up and tear-down.
+    pub is_active_part: bool,
     /// All parts of the total, whose differences sum up to its own: work by what it differs at
     /// least, then by what it differs; then what is no work.
     pub rows: Vec<ComparedRow>,
@@ -190,6 +193,7 @@ impl RunComparison {
             repetitions: (a.repetitions(), b.repetitions()),
             left_out: (a.left_out, b.left_out),
             ranks: (a.ranks(), b.ranks()),
+            is_active_part: [a, b].iter().all(|run| are_active_part(&run.repetitions)),
             rows,
         };
         if are_events_lost {

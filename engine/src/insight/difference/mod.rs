@@ -22,6 +22,7 @@ pub mod sentence;
 mod slice_sample;
 mod work_key;
 
+pub(in crate::insight) use alignment::function;
 pub use comparison::{ComparedRow, Doubt, RunComparison, SpeedVerdict, TimeChange, TimeKind};
 pub use duration_counts::DurationBars;
 pub use rank_sample::RankSample;

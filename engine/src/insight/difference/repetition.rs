@@ -9,6 +9,9 @@ const USUAL_WORK: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 /// Steps behind the warm-up that are enough to leave it out.
 const ENOUGH_STEADY: usize = 2;
 
+/// Name of the repetition of a run without steps whose start-up and tear-down are left out.
+const ACTIVE_PART: &str = "active part";
+
 /// One of the times that a rank did the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRepetition {
@@ -19,6 +22,19 @@ pub struct RunRepetition {
     /// Whether the time from its last work to the next step is missing, as in the last step of a
     /// recording.
     pub is_open: bool,
+}
+
+impl RunRepetition {
+    /// The active part of a run without steps.
+    #[must_use]
+    pub fn active_part(span: Interval) -> Self {
+        Self { name: ACTIVE_PART.to_owned(), span, is_open: false }
+    }
+}
+
+/// Whether these are the names of the repetitions of a run of which only the active part counts.
+pub(super) fn are_active_part(names: &[String]) -> bool {
+    names == [ACTIVE_PART]
 }
 
 /// The steps of a rank that can be compared: those with the usual work, without the warm-up if

@@ -25,6 +25,7 @@ pub fn answer(of: &RunComparison, a: &str, b: &str) -> String {
 pub fn scope(of: &RunComparison) -> String {
     let (a, b) = of.repetitions;
     let repetitions = match (a, b) {
+        (1, 1) if of.is_active_part => "the active part of each, without start-up and tear-down".to_owned(),
         (1, 1) => "one repetition of each".to_owned(),
         (a, b) if a == b => format!("the sum of {a} repetitions of each"),
         (a, b) => format!("one repetition, as the mean of {a} and {b}"),
@@ -83,7 +84,9 @@ pub fn signed_time(ps: i64) -> String {
     }
 }
 
-fn signed_percent(part: f64) -> String {
+/// A part of a whole in percent with its sign.
+#[must_use]
+pub fn signed_percent(part: f64) -> String {
     format!("{}{}", if part < 0.0 { '−' } else { '+' }, percent(part.abs()))
 }
 

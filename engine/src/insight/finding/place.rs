@@ -9,6 +9,8 @@ pub struct Place {
     pub rank: Option<u32>,
     /// Numbers of several ranks, ascending: those of a link, or of a cause that they share.
     pub ranks: Vec<u32>,
+    /// Number of a rank that does the same as usual, to compare the rank with.
+    pub usual_rank: Option<u32>,
     /// Name of the track.
     pub track: Option<String>,
     /// Start and end in picoseconds of the clock that all ranks share.

@@ -54,13 +54,8 @@ impl Ask for ComparisonQuestion {
 
 impl AskStore for ComparisonQuestion {
     fn answer(&self, store: &impl ProfileStore, work: Work<'_>) -> Result<ComparedRuns, Refusal> {
-        let choice = |profile: &str, ranks: &Option<Vec<u32>>, region: &Option<String>| RunChoice {
-            profile: profile.to_owned(),
-            ranks: ranks.clone(),
-            region: region.clone(),
-        };
-        let a = choice(&self.profile, &self.ranks, &self.region);
-        let b = choice(&self.with, &self.with_ranks, &self.with_region);
+        let a = RunChoice::new(&self.profile, &self.ranks, &self.region);
+        let b = RunChoice::new(&self.with, &self.with_ranks, &self.with_region);
         store.comparison(&a, &b, self.by, work)
     }
 }

@@ -19,6 +19,7 @@ mod findings;
 mod graph_progress;
 mod limit;
 mod notes;
+mod paired_tracks;
 mod profile;
 mod profiles;
 mod regions;
@@ -55,6 +56,7 @@ questions! {
         Slack: slack::SlackQuestion,
         EditSubjects: edit_subjects::EditSubjectsQuestion,
         Comparison: comparison::ComparisonQuestion,
+        PairedTracks: paired_tracks::PairedTracksQuestion,
     }
     rank {
         Detail: detail::DetailQuestion,

@@ -83,6 +83,11 @@ fn FindingRow(
     let saving = entry.saving_ps.map(|of| view! { <Saving ps=of.middle.max(0) length_ps /> });
     let advice = advice.map(|advice| view! { <small class="finding-advice">"→ " {advice}</small> });
     let (one, rule) = (key(&entry), entry.rule.clone());
+    let why = opened.why_late(&entry).map(|[usual, late]| {
+        let title = format!("Compares rank {late} with rank {usual}, which does the same as usual");
+        let compare = move |_| opened.compare_ranks(usual, late);
+        view! { <button type="button" class="button-link" title=title on:click=compare>"why"</button> }
+    });
     let finding = StoredValue::new(finding);
     let place = move || finding.with_value(|finding| place_words(opened, finding));
     let go = move |_| finding.with_value(|finding| opened.reveal_finding(finding));
@@ -111,7 +116,10 @@ fn FindingRow(
                     {advice}
                 </span>
             </button>
-            <MuteButtons opened one rule />
+            <span class="finding-mute">
+                {why}
+                <MuteButtons opened one rule />
+            </span>
         </li>
     }
 }
@@ -122,10 +130,8 @@ fn MuteButtons(opened: Opened, one: String, rule: String) -> impl IntoView {
     let mute = move |name: String| move |_| opened.act(&Command::Mute(MuteChange::Mute(name.clone())));
     let all = format!("all {rule}");
     view! {
-        <span class="finding-mute">
-            <button type="button" class="button-link" title="Do not show this finding any more" on:click=mute(one)>"mute"</button>
-            <button type="button" class="button-link" title="Do not show findings of this rule any more" on:click=mute(rule)>{all}</button>
-        </span>
+        <button type="button" class="button-link" title="Do not show this finding any more" on:click=mute(one)>"mute"</button>
+        <button type="button" class="button-link" title="Do not show findings of this rule any more" on:click=mute(rule)>{all}</button>
     }
 }
 

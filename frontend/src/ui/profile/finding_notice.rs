@@ -49,9 +49,15 @@ pub fn FindingNotice(
                     <button type="button" class="button" title=Act::NextOperation.titled("Next finding") on:click=next>"Next"</button>
                 }
             });
+            let why = opened.why_late(&entry).map(|[usual, late]| {
+                let title = format!("Compares rank {late} with rank {usual}, which does the same as usual");
+                let compare = move |_| opened.compare_ranks(usual, late);
+                view! { <button type="button" class="button" title=title on:click=compare>"Why"</button> }
+            });
             view! {
                 <div class="timeline-part timeline-followed" role="status">
                     <span class="followed-text" title=title>{saved} <b>{entry.rule}</b>": "{entry.text}</span>
+                    {why}
                     {steps}
                     <CloseButton label="Close the notice about the finding" on_close=move |()| opened.findings.followed.set(None) />
                 </div>

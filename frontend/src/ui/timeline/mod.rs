@@ -46,7 +46,7 @@ pub use self::bands::Bands;
 use self::canvas_content::ShownTimeline;
 use self::canvases::Canvases;
 use self::minimap::Minimap;
-use self::notices::{ActivePart, BesideTrace, Missing, NoTracks, Problem, describe, zero_in_words};
+use self::notices::{BesideTrace, Missing, NoTracks, Problem, TimeNotices, describe, zero_in_words};
 pub use self::pointee::Pointed;
 use self::pointer::Asks;
 use self::stage::StageHandle;
@@ -165,7 +165,7 @@ pub fn Timeline(
             <Rows parts scene stage on_command asks />
             <BesideTrace window=scene.window whole=scene.times.whole clock=times.clock on_command />
             <NoTracks layout=scene.layout />
-            <ActivePart view reach=times.reach on_command />
+            <TimeNotices view reach=times.reach on_command />
             <Problem problem stage />
             <Missing missing />
             <p class="unseen" role="status" aria-live="polite">{spoken}</p>

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::insight::difference::sentence::signed_time;
 use nprof_engine::wire::detail::SliceDetail;
 
 use super::Tracks;
@@ -110,10 +111,26 @@ pub fn NoTracks(
     }
 }
 
+/// The notices about the part of the time that is shown.
+#[component]
+pub fn TimeNotices(
+    /// The current view.
+    view: Signal<View>,
+    /// Limits of windows.
+    reach: Memo<Reach>,
+    /// Receives the user's commands.
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    view! {
+        <ActivePart view reach on_command />
+        <MovedProfiles view on_command />
+    }
+}
+
 /// Shows that only the busy part is visible, and offers the rest. It covers tracks, so it can be
 /// closed.
 #[component]
-pub fn ActivePart(
+fn ActivePart(
     /// The current view.
     view: Signal<View>,
     /// Limits of windows.
@@ -136,6 +153,34 @@ pub fn ActivePart(
                     <button type="button" class="button" on:click=move |_| on_command.run(Command::ShowAll)>
                         "Show all"
                     </button>
+                    <CloseButton label="Close the notice" on_close=move |()| is_closed.set(true) />
+                </div>
+            }
+        })
+    }
+}
+
+/// Shows that other profiles do not begin with the first one, and offers that they do. It covers
+/// tracks, so it can be closed.
+#[component]
+fn MovedProfiles(
+    /// The current view.
+    view: Signal<View>,
+    /// Receives the user's commands.
+    on_command: Callback<Command>,
+) -> impl IntoView {
+    let is_closed = RwSignal::new(false);
+    let shown = Memo::new(move |_| {
+        let later_ps = view.with(|view| view.later_ps);
+        (later_ps != 0 && !is_closed.get()).then(|| signed_time(later_ps))
+    });
+    let together = move |_| on_command.run(Command::StandLater { ps: 0 });
+    move || {
+        shown.get().map(|later| {
+            view! {
+                <div class="timeline-part" role="status">
+                    <span>"The same work stands one above the other: the second run moves by "<b>{later}</b></span>
+                    <button type="button" class="button" on:click=together>"Begin together"</button>
                     <CloseButton label="Close the notice" on_close=move |()| is_closed.set(true) />
                 </div>
             }

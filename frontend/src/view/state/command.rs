@@ -157,6 +157,11 @@ pub enum Command {
         /// The axis of the current rank after it.
         to: Axis,
     },
+    /// Puts the profiles after the first one later than if all began together.
+    StandLater {
+        /// By how much, in picoseconds.
+        ps: i64,
+    },
     /// Sorts lists and rows of ranks.
     SortRanks(RankOrder),
     /// Sets the height of the rows of ranks.
@@ -178,6 +183,8 @@ pub enum Command {
     Compare(CompareChange),
     /// Numbers are about a region; `None` is the whole run.
     LimitTo(Option<String>),
+    /// Puts the numbers of these regions beside those.
+    Beside(Vec<String>),
     /// Mutes findings.
     Mute(MuteChange),
 }
@@ -218,12 +225,14 @@ impl Command {
             | Self::ClosePanel { .. }
             | Self::Resize { .. }
             | Self::SetTimebase { .. }
+            | Self::StandLater { .. }
             | Self::SortRanks(_)
             | Self::SetRankHeight(_)
             | Self::SortTable { .. }
             | Self::Plots(_)
             | Self::Compare(_)
             | Self::LimitTo(_)
+            | Self::Beside(_)
             | Self::Mute(_)
             | Self::ScrollTo(..) => History::Replace,
             Self::Data(DataChange::Open(_)) | Self::GoTo(_) => History::Push,
@@ -273,6 +282,7 @@ impl View {
             Command::Plots(ref change) => self.plots.apply(change),
             Command::Compare(ref change) => self.compare.apply(change),
             Command::LimitTo(ref region) => self.region.clone_from(region),
+            Command::Beside(ref regions) => self.beside.clone_from(regions),
             Command::Mute(ref change) => self.muted.apply(change),
             Command::Data(ref change) => self.data = std::mem::take(&mut self.data).changed(change),
             Command::SetTimebase { base, from, to } => {
@@ -280,6 +290,7 @@ impl View {
                 self.window = self.window.map(|span| to.shared_span(from.local_span(span)));
                 self.selection.move_times(|ps| to.shared(from.local(ps)));
             }
+            Command::StandLater { ps } => self.later_ps = ps,
             Command::Resize { side, size_px } => {
                 self.panels = std::mem::take(&mut self.panels).sized(side, size_px);
             }

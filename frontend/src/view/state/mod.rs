@@ -33,7 +33,10 @@ use self::tracks::TracksState;
 use super::rows::sheet::Sheet;
 use super::shell::place::ProfilePlace;
 use super::source_id::SourceId;
-use super::time::axes::Timebase;
+use super::time::axes::{TimeFrame, Timebase};
+
+/// Most regions that stand beside another one.
+pub const MOST_BESIDE: usize = 2;
 
 /// The view of a profile. A value: [`View::apply`](self::command) creates the next one, and
 /// [`url`](super::url) writes it to the address.
@@ -49,6 +52,9 @@ pub struct View {
     pub window: Option<Interval>,
     /// The clocks on which ranks are shown.
     pub timebase: Timebase,
+    /// Picoseconds by which the profiles after the first one stand later than if all began
+    /// together.
+    pub later_ps: i64,
     /// The shown ranks and their open groups.
     pub tracks: TracksState,
     /// The selected slice or counter, and the marked span.
@@ -65,6 +71,8 @@ pub struct View {
     pub compare: CompareState,
     /// The region that numbers are about; `None` for the whole run.
     pub region: Option<String>,
+    /// Regions whose numbers stand beside those.
+    pub beside: Vec<String>,
     /// Findings that are not shown.
     pub muted: MutedFindings,
     /// Track numbers of an old link, until the tracks are known.
@@ -91,6 +99,12 @@ impl View {
         Self { profiles, is_bare: true, ..Self::default() }
     }
 
+    /// How the times of ranks and profiles are put on one axis.
+    #[must_use]
+    pub fn frame(&self) -> TimeFrame {
+        TimeFrame { base: self.timebase, later_ps: self.later_ps }
+    }
+
     /// The same view of the first profile alone.
     #[must_use]
     pub fn alone(mut self) -> Self {
@@ -101,7 +115,7 @@ impl View {
         for top in [&mut self.tracks.top, &mut self.tracks.pins_top] {
             top.take_if(|top| !top.source.as_ref().is_none_or(is_of_first));
         }
-        Self { profiles: ProfileNames::one(self.profiles.first()), ..self }
+        Self { profiles: ProfileNames::one(self.profiles.first()), later_ps: 0, ..self }
     }
 
     /// The same view, with the segment that its numbers refer to.

@@ -2,6 +2,7 @@
 
 pub mod cards;
 pub mod heat_map;
+pub mod region_table;
 pub mod roofline;
 pub mod step_bars;
 pub mod time_bar;

@@ -52,12 +52,31 @@ fn is_by_hand(rank: &RankEntry) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Axes(BTreeMap<SourceId, Axis>);
 
+/// How the times of several ranks and profiles are put on one axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TimeFrame {
+    /// The clocks of ranks.
+    pub base: Timebase,
+    /// Picoseconds by which the profiles after the first one stand later than if all began
+    /// together, so that another moment of them is the common one.
+    pub later_ps: i64,
+}
+
+impl From<Timebase> for TimeFrame {
+    fn from(base: Timebase) -> Self {
+        Self { base, later_ps: 0 }
+    }
+}
+
 impl Axes {
-    /// The axes of the ranks of these profiles, which begin together: with the zero of the first.
+    /// The axes of the ranks of these profiles. With a frame that moves none, they begin together:
+    /// with the zero of the first.
     #[must_use]
-    pub fn of(profiles: &[Arc<ProfileInfo>], base: Timebase) -> Self {
+    pub fn of(profiles: &[Arc<ProfileInfo>], frame: impl Into<TimeFrame>) -> Self {
+        let frame = frame.into();
+        let TimeFrame { base, .. } = frame;
         let of = |(position, profile): (u8, &Arc<ProfileInfo>)| {
-            let later_ps = later_ps(profiles, profile, base);
+            let later_ps = later_ps(profiles, position, frame);
             let axis = |rank: &RankEntry| Axis(base.clock_of(rank)).moved(later_ps);
             let ranks = profile.ranks.iter();
             ranks
@@ -75,23 +94,25 @@ impl Axes {
     }
 }
 
-/// Picoseconds by which a profile stands later than its own times, so that it begins with the
-/// first.
-fn later_ps(profiles: &[Arc<ProfileInfo>], of: &ProfileInfo, base: Timebase) -> i64 {
-    let first = profiles.first().map_or(Time(0), |first| zero(first, base));
-    first.0.saturating_sub(zero(of, base).0)
+/// Picoseconds by which the profile at this position stands later than its own times.
+fn later_ps(profiles: &[Arc<ProfileInfo>], position: u8, frame: TimeFrame) -> i64 {
+    let zero_of = |at: usize| profiles.get(at).map_or(Time(0), |profile| zero(profile, frame.base));
+    let together_ps = zero_of(0).0.saturating_sub(zero_of(usize::from(position)).0);
+    if position == 0 { together_ps } else { together_ps.saturating_add(frame.later_ps) }
 }
 
-/// From the first to the last time of all ranks of these profiles in a time base.
+/// From the first to the last time of all ranks of these profiles in a frame.
 #[must_use]
-pub fn whole(profiles: &[Arc<ProfileInfo>], base: Timebase) -> Interval {
+pub fn whole(profiles: &[Arc<ProfileInfo>], frame: impl Into<TimeFrame>) -> Interval {
+    let frame = frame.into();
     let own = |profile: &ProfileInfo| {
-        whole_of(&profile.ranks, base).unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
+        let of_ranks = whole_of(&profile.ranks, frame.base);
+        of_ranks.unwrap_or_else(|| Interval::new(profile.start_ps, profile.end_ps))
     };
-    let of = |profile: &Arc<ProfileInfo>| {
-        Axis::default().moved(later_ps(profiles, profile, base)).shared_span(own(profile))
+    let of = |(position, profile): (u8, &Arc<ProfileInfo>)| {
+        Axis::default().moved(later_ps(profiles, position, frame)).shared_span(own(profile))
     };
-    profiles.iter().map(of).reduce(Interval::cover).unwrap_or_default()
+    (0..).zip(profiles).map(of).reduce(Interval::cover).unwrap_or_default()
 }
 
 /// `None` if no rank has events.
@@ -285,5 +306,11 @@ pub(crate) mod tests {
         assert_eq!((axis.shared(7 * MS), axis.local(0)), (0, 7 * MS));
         assert_eq!(whole(&both, Timebase::Raw), Interval::new(0, 23 * MS));
         assert_eq!((active(&both, Timebase::Raw), zero(&both[1], Timebase::Raw)), (None, Time(7 * MS)));
+        // Moved by hand, another moment of the second one is the common one.
+        let frame = TimeFrame { base: Timebase::Raw, later_ps: -2 * MS };
+        let axes = Axes::of(&both, frame);
+        let shared = |text: &str, ps| axes.axis(text.parse().unwrap()).shared(ps);
+        assert_eq!((shared("0", 0), shared("0.1", 9 * MS)), (0, 0));
+        assert_eq!(whole(&both, frame), Interval::new(-2 * MS, 21 * MS));
     }
 }

@@ -37,12 +37,12 @@ use super::shell::panel::Tab;
 use super::shell::place::{ProfilePlace, split_names, split_path};
 use super::source_id::SourceId;
 use super::state::data::WARNINGS_TABLE;
-use super::time::axes::Timebase;
-use crate::view::state::View;
+use super::time::axes::{TimeFrame, Timebase};
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::state::track_numbers::Numbered;
 use crate::view::state::tracks::TracksState;
 use crate::view::state::url_error::{UrlError, VERSION};
+use crate::view::state::{MOST_BESIDE, View};
 
 const PREFIX: &str = "/profile/";
 /// Begins the paths of views of several profiles.
@@ -122,9 +122,7 @@ impl fmt::Display for ViewParameters<'_> {
         if pins.of != PinnedRanks::default() {
             write!(f, "&pin_ranks={}", pins.of.name())?;
         }
-        if view.timebase == Timebase::Raw {
-            write!(f, "&clock={}", Timebase::RAW)?;
-        }
+        write_frame(f, view.frame())?;
         if view.tracks.order != RankOrder::default() {
             write!(f, "&order={}", view.tracks.order.name())?;
         }
@@ -141,7 +139,7 @@ impl fmt::Display for ViewParameters<'_> {
             write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
         write!(f, "{}{}{}{}", view.panels, view.orders, view.plots, view.compare)?;
-        write_list(f, "region", view.region.iter().map(|region| percent_encoded(region)))?;
+        write_regions(f, view)?;
         write!(f, "{}", view.muted)?;
         write_list(f, "of", &view.of)?;
         write!(f, "{}", view.data)
@@ -176,6 +174,18 @@ fn write_list<T: fmt::Display>(
         }
     }
     Ok(())
+}
+
+fn write_frame(f: &mut fmt::Formatter<'_>, frame: TimeFrame) -> fmt::Result {
+    if frame.base == Timebase::Raw {
+        write!(f, "&clock={}", Timebase::RAW)?;
+    }
+    if frame.later_ps != 0 { write!(f, "&{LATER}={}", frame.later_ps) } else { Ok(()) }
+}
+
+fn write_regions(f: &mut fmt::Formatter<'_>, view: &View) -> fmt::Result {
+    write_list(f, "region", view.region.iter().map(|region| percent_encoded(region)))?;
+    write_list(f, "beside", view.beside.iter().map(|region| percent_encoded(region)))
 }
 
 fn write_top(f: &mut fmt::Formatter<'_>, parameters: &TopParameters, top: &TopRow) -> fmt::Result {
@@ -278,6 +288,7 @@ impl View {
             "pin_ranks" => self.tracks.pins.of = pinned_ranks(value)?,
             "clock" if value == Timebase::RAW => self.timebase = Timebase::Raw,
             "clock" => return Err(UrlError::Parameter { name: "clock", expected: Timebase::RAW }),
+            LATER => self.later_ps = number(LATER, PICOSECONDS, value)?,
             "order" => self.tracks.order = order(value)?,
             "rows" if value == RankHeight::FIT => self.tracks.height = RankHeight::Fit,
             "rows" => return Err(UrlError::Parameter { name: "rows", expected: RankHeight::FIT }),
@@ -285,6 +296,7 @@ impl View {
             "search" => self.search.syntax = syntax(value)?,
             "tab" => self.open_tab(value)?,
             "region" => self.region = Some(decoded("region", value)?).filter(|name| !name.is_empty()),
+            "beside" => self.beside = regions_beside(value)?,
             "of" => self.of = Some(content(value)?),
             "groups" => self.numbered().toggled = numbers("groups", GROUP_NUMBERS, value)?,
             "reading" => self.numbered().reading = Some(numbered_reading(value)?),
@@ -306,6 +318,8 @@ impl View {
     }
 }
 
+/// Parameter of the time by which the profiles after the first one stand later.
+const LATER: &str = "later";
 const COUNTER: &str = "the path of a counter and picoseconds, written Power@1500";
 const ROW: &str = "the path of a track, written Engines/Tensor or 7:Engines/Tensor";
 const PATHS: &str = "paths of tracks with commas between";
@@ -342,6 +356,15 @@ fn groups(name: &'static str, text: &str) -> Result<BTreeMap<TrackPath, bool>, U
 fn paths(name: &'static str, text: &str) -> Result<Vec<TrackPath>, UrlError> {
     let path = |text| TrackPath::read(text).ok_or(UrlError::Parameter { name, expected: PATHS });
     decoded(name, text)?.split(',').map(path).collect()
+}
+
+/// Reads names of regions. A name is escaped, so a comma is between two.
+fn regions_beside(text: &str) -> Result<Vec<String>, UrlError> {
+    let mut names: Vec<String> = Vec::new();
+    for name in text.split(',').filter(|name| !name.is_empty()).take(MOST_BESIDE) {
+        names.push(decoded("beside", name)?);
+    }
+    Ok(names)
 }
 
 fn pinned_ranks(name: &str) -> Result<PinnedRanks, UrlError> {

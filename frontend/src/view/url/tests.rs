@@ -147,14 +147,15 @@ proptest! {
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
         panels in panels(), (orders, plots, compare) in (orders(), plots(), compare()),
         (region, muted) in (option::of("\\PC{1,8}"), muted()),
+        beside in proptest::collection::vec("\\PC{1,8}", 0..=MOST_BESIDE),
         of in option::of("[0-9a-f]{1,20}"),
-        timebase in prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)],
+        (timebase, later_ps) in (prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)], any::<i64>()),
         place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
     ) {
         let search = SearchState { query, syntax };
         let data = DataView { filter, ..DataView::default() };
         let profiles = ProfileNames::of(names).unwrap();
-        let view = View { profiles, place, data, window, timebase, tracks, selection, search, panels, orders, plots, compare, region, muted, numbered, of, is_bare: false };
+        let view = View { profiles, place, data, window, timebase, later_ps, tracks, selection, search, panels, orders, plots, compare, region, beside, muted, numbered, of, is_bare: false };
         prop_assert_eq!(view.to_string().parse(), Ok(view));
     }
 

@@ -273,6 +273,7 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         waits,
         graph,
         comparisons: Vec::new(),
+        paired: Vec::new(),
         ranks,
     })
 }

@@ -2,11 +2,12 @@
 
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::difference::WorkKey;
-use nprof_engine::wire::bundle::BundledComparison;
+use nprof_engine::wire::bundle::{BundledComparison, BundledTracks};
 
 use super::page::PageFiles;
 use super::{EmbeddedRanks, Html, PageHead, SegmentText, bundle, job_of, write_bundle, write_dense};
-use crate::analysis::comparison::{ComparedPart, compare};
+use crate::analysis::comparison::{ComparedPart, compare, paired};
+use crate::analysis::paired_tracks::paired_tracks;
 use crate::export::{ExportError, RanksOf};
 use crate::store::Profile;
 
@@ -25,7 +26,7 @@ impl Html {
             let embedded = EmbeddedRanks { of, job: job.as_ref(), has_graph: false };
             let mut bundle = bundle(embedded, work)?;
             let other = pair[1 - usize::from(at)];
-            bundle.comparisons = comparisons(of.profile, other, work.cancel);
+            (bundle.comparisons, bundle.paired) = comparisons(of.profile, other, work.cancel);
             work.cancel.check().map_err(ExportError::Cancelled)?;
             write_bundle(at, &bundle, of.profile.manifest.slug(), "", &mut before)?;
             for (place, _) in embedded.segments() {
@@ -42,14 +43,18 @@ impl Html {
     }
 }
 
-/// The differences of two runs by all keys.
-fn comparisons(a: &Profile, b: &Profile, cancel: Cancel<'_>) -> Vec<BundledComparison> {
+/// The differences of two runs by all keys, and their tracks beside each other.
+fn comparisons(a: &Profile, b: &Profile, cancel: Cancel<'_>) -> (Vec<BundledComparison>, Vec<BundledTracks>) {
     let part = |profile: &Profile| ComparedPart::new(profile.clone(), profile.manifest.ranks.clone(), None);
-    let (part_a, part_b) = (part(a), part(b));
+    let [part_a, part_b] = paired([part(a), part(b)]);
     let of = |key: WorkKey| BundledComparison {
         with: b.manifest.slug().to_owned(),
         by: key.name().to_owned(),
         found: compare(&part_a, &part_b, key, cancel).map_err(|error| error.refusal()),
     };
-    WorkKey::WORDS.iter().map(|(_, key)| of(*key)).collect()
+    let tracks = BundledTracks {
+        with: b.manifest.slug().to_owned(),
+        found: paired_tracks(&part_a, &part_b, cancel).map_err(|error| error.refusal()),
+    };
+    (WorkKey::WORDS.iter().map(|(_, key)| of(*key)).collect(), vec![tracks])
 }

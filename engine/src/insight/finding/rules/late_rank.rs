@@ -105,6 +105,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
                 Some(saving.not_negative()),
             );
             finding.evidence = evidence(facts, at, &of_ranks[at]);
+            finding.place.usual_rank = usual_rank(facts, at, &of_ranks);
             found.push(finding);
         }
     }
@@ -130,6 +131,14 @@ fn together(facts: &Facts<'_>, found: &[Finding]) -> Result<Option<Finding>> {
     let mut of = facts.finding(RuleName::LateRank, place, Some(saving.not_negative()));
     of.evidence = [alone].into_iter().chain(first.evidence.iter().cloned()).collect();
     Ok(Some(of))
+}
+
+/// The other rank of median lateness. `None` without another one.
+fn usual_rank(facts: &Facts<'_>, at: usize, of_ranks: &[Lateness]) -> Option<u32> {
+    let mut others: Vec<usize> = (0..of_ranks.len()).filter(|other| *other != at).collect();
+    others.sort_by_key(|&other| (of_ranks[other].sum_ps(), other));
+    let median = others.get(others.len().saturating_sub(1) / 2)?;
+    Some(facts.graph.ranks[*median].rank)
 }
 
 /// The lateness from which on a rank is named even if it costs nothing, in picoseconds. `None` if

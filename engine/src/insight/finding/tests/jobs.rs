@@ -24,7 +24,9 @@ fn check(causes: &[Cause], rule: RuleName) -> Place {
 #[test]
 fn a_rank_is_late_because_its_work_takes_longer() {
     let causes = [Cause::SlowRank(5, 0.2)];
-    assert_eq!(check(&causes, RuleName::LateRank).rank, Some(5));
+    let place = check(&causes, RuleName::LateRank);
+    assert_eq!(place.rank, Some(5));
+    assert!(place.usual_rank.is_some_and(|usual| usual != 5), "it is compared with another one");
     let found = job(&causes).found(RuleName::LateRank);
     let longer = found.measured(EvidenceMeasure::LongerTimes).unwrap();
     assert_eq!(longer.of.as_deref(), Some("gemm"));

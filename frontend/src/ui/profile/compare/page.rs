@@ -6,11 +6,12 @@ use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::difference::sentence::signed_time;
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRun, ComparedRuns, VerdictWord};
-use nprof_engine::wire::questions::ComparisonQuestion;
+use nprof_engine::wire::questions::{ComparisonQuestion, PairedTracksQuestion};
 
 use super::choices::CompareChoices;
 use super::duration_cell::DurationCell;
 use super::findings::ComparedFindings;
+use super::run_pair::PairedTimelines;
 use crate::ui::controls::{Failure, Loading};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::panels::table_of;
@@ -72,6 +73,12 @@ fn question(opened: Opened) -> Option<ComparisonQuestion> {
     })
 }
 
+/// The question about the tracks of a compared pair.
+fn paired_question(of: ComparisonQuestion) -> PairedTracksQuestion {
+    let ComparisonQuestion { profile, with, ranks, with_ranks, region, with_region, .. } = of;
+    PairedTracksQuestion { profile, with, ranks, with_ranks, region, with_region }
+}
+
 #[component]
 fn OnePart() -> impl IntoView {
     view! {
@@ -119,6 +126,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
             <ol class="compare-runs" aria-label="Time of both runs">{runs}</ol>
             {has_profiles.then(|| view! { <ComparedFindings opened /> })}
         </header>
+        <PairedTimelines opened question=Memo::new(move |_| question(opened).map(paired_question)) />
         <section class="compare-rows">
             <VirtualTable source tools label="Differences by name" on_open=Signal::stored(Some(open)) />
         </section>

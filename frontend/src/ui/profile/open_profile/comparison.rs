@@ -2,15 +2,17 @@
 
 use leptos::prelude::*;
 use nprof_engine::wire::comparison::ComparedRuns;
-use nprof_engine::wire::findings::Findings;
-use nprof_engine::wire::questions::{ComparisonQuestion, FindingsQuestion};
+use nprof_engine::wire::findings::{FindingEntry, Findings};
+use nprof_engine::wire::paired_tracks::PairedTracks;
+use nprof_engine::wire::questions::{ComparisonQuestion, FindingsQuestion, PairedTracksQuestion};
 use web_sys::AbortSignal;
 
 use super::Opened;
 use crate::fetch::FetchError;
-use crate::view::View;
+use crate::view::state::compare::CompareChange;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::page::PagePlace;
+use crate::view::{Command, ProfilePlace, View};
 
 impl Opened {
     /// Whether two runs can be compared here: two profiles, or parts of one where a server
@@ -53,9 +55,35 @@ impl Opened {
         is_there
     }
 
+    /// A rank that does the same as usual, and the one that is late by a finding, if they can be
+    /// compared here.
+    #[must_use]
+    pub fn why_late(self, entry: &FindingEntry) -> Option<[u32; 2]> {
+        let ranks = [entry.usual_rank?, entry.rank?];
+        let is_alone = untrack(|| self.names().at(1).is_none());
+        (is_alone && self.can_compare_parts()).then_some(ranks)
+    }
+
+    /// Compares a rank with another one.
+    pub fn compare_ranks(self, a: u32, b: u32) {
+        for change in [CompareChange::Ranks(Some(vec![a])), CompareChange::WithRanks(Some(vec![b]))] {
+            self.act(&Command::Compare(change));
+        }
+        self.act(&Command::GoTo(ProfilePlace::Compare));
+    }
+
     /// The findings about the run of the profile with this name.
     pub async fn findings_of(self, name: String, cancel: AbortSignal) -> Result<Findings, FetchError> {
         self.of.source.ask_until(FindingsQuestion::about(&name), Some(&cancel)).await
+    }
+
+    /// The tracks of two runs beside each other.
+    pub async fn paired_tracks(
+        self,
+        question: PairedTracksQuestion,
+        cancel: AbortSignal,
+    ) -> Result<PairedTracks, FetchError> {
+        self.of.source.ask_until(question, Some(&cancel)).await
     }
 
     /// The difference of two runs.

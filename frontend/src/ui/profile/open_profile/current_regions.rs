@@ -126,12 +126,12 @@ struct AxesOfRank {
 }
 
 fn axes(profiles: Memo<ProfilesAnswer>, view: Memo<View>, source: SourceId) -> AxesOfRank {
-    let base = view.with(|view| view.timebase);
+    let frame = view.with(View::frame);
     let both = known(profiles, |profiles| {
         let ranks = &profiles.get(usize::from(source.profile))?.ranks;
         let rank = ranks.iter().find(|rank| rank.rank == source.rank)?;
         let kept = Axis(rank.clock.map(|clock| clock.0).unwrap_or_default());
-        Some(AxesOfRank { kept, shown: Axes::of(profiles, base).axis(source) })
+        Some(AxesOfRank { kept, shown: Axes::of(profiles, frame).axis(source) })
     });
     both.flatten().unwrap_or_default()
 }

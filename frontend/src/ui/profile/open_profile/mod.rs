@@ -37,7 +37,7 @@ use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::link_hint;
 use crate::view::url::page::PagePlace;
-use crate::view::{Axes, Axis, Clock, Command, Size, TimeScale, Timebase, View};
+use crate::view::{Axes, Axis, Clock, Command, Size, TimeFrame, TimeScale, View};
 use current_regions::CurrentRegions;
 pub use current_regions::{MOST_EVENTS_UNASKED, NamedSpan};
 use profile_source::{
@@ -142,10 +142,10 @@ impl Opened {
         let answers: Arc<[ProfileAnswer]> = answers.into();
         let of_all = Arc::clone(&answers);
         let profiles = Memo::new(move |_| all(&of_all));
-        let timebase = Memo::new(move |_| view.with(|view| view.timebase));
+        let frame = Memo::new(move |_| view.with(View::frame));
         let axes = Memo::new(move |_| {
-            let base = timebase.get();
-            Arc::new(known(profiles, |profiles| Axes::of(profiles, base)).unwrap_or_default())
+            let frame = frame.get();
+            Arc::new(known(profiles, |profiles| Axes::of(profiles, frame)).unwrap_or_default())
         });
         provide_context(TimesOf(axes));
         let of = ProfileSource { source, names: StoredValue::new(names), axes };
@@ -162,7 +162,7 @@ impl Opened {
         let rank = Signal::derive(move || shown.get().map(|(_, answer)| answer));
         let slice = slice_resource(of, current_source, view, attempt);
         keep_choice(address, current_source, view);
-        let times = times(profiles, rank, view, timebase);
+        let times = times(profiles, rank, view, frame);
         let run = RunOfPage::new(view, profiles, current_source, times);
         Self {
             session: Session {
@@ -269,9 +269,10 @@ impl Opened {
     pub fn switch_clock(self) {
         let Some(current) = self.current.source.get_untracked() else { return };
         let Some(Ok(profiles)) = self.session.profiles.get_untracked() else { return };
-        let base = self.session.view.with_untracked(|view| view.timebase).other();
-        let axis = |base| Axes::of(&profiles, base).axis(current);
-        let (from, to) = (axis(base.other()), axis(base));
+        let before = self.session.view.with_untracked(View::frame);
+        let base = before.base.other();
+        let axis = |frame| Axes::of(&profiles, frame).axis(current);
+        let (from, to) = (axis(before), axis(TimeFrame { base, ..before }));
         self.act(&Command::SetTimebase { base, from, to });
     }
 
@@ -415,10 +416,10 @@ fn times(
     profiles: Memo<ProfilesAnswer>,
     rank: Signal<Answer<RankDetail>>,
     view: Memo<View>,
-    timebase: Memo<Timebase>,
+    frame: Memo<TimeFrame>,
 ) -> Times {
-    let (whole, reach) = spans(profiles, rank, timebase);
-    let zero = zero(profiles, rank, timebase);
+    let (whole, reach) = spans(profiles, rank, frame);
+    let zero = zero(profiles, rank, frame);
     let tracks_size = RwSignal::new(Size::default());
     let clock = Memo::new(move |_| {
         let window = view.with(|view| view.window_in(reach.get()));

@@ -14,7 +14,7 @@ use crate::view::source_id::SourceId;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::time::axes;
 use crate::view::time::window::Reach;
-use crate::view::{Axes, Timebase};
+use crate::view::{Axes, TimeFrame};
 
 /// The open profiles, once all are present.
 pub type ProfilesAnswer = Answer<Vec<Arc<ProfileInfo>>>;
@@ -62,14 +62,14 @@ pub fn known<T>(profiles: Memo<ProfilesAnswer>, of: impl Fn(&[Arc<ProfileInfo>])
 pub fn spans(
     profiles: Memo<ProfilesAnswer>,
     rank: Signal<Answer<RankDetail>>,
-    timebase: Memo<Timebase>,
+    frame: Memo<TimeFrame>,
 ) -> (Memo<Interval>, Memo<Reach>) {
     let whole = Memo::new(move |_| {
-        let base = timebase.get();
-        known(profiles, |profiles| axes::whole(profiles, base)).unwrap_or_else(|| span_of(rank))
+        let frame = frame.get();
+        known(profiles, |profiles| axes::whole(profiles, frame)).unwrap_or_else(|| span_of(rank))
     });
     let reach = Memo::new(move |_| {
-        let base = timebase.get();
+        let base = frame.get().base;
         let active = known(profiles, |profiles| axes::active(profiles, base)).flatten();
         Reach { whole: whole.get(), active }
     });
@@ -80,10 +80,10 @@ pub fn spans(
 pub fn zero(
     profiles: Memo<ProfilesAnswer>,
     rank: Signal<Answer<RankDetail>>,
-    timebase: Memo<Timebase>,
+    frame: Memo<TimeFrame>,
 ) -> Memo<Time> {
     Memo::new(move |_| {
-        let base = timebase.get();
+        let base = frame.get().base;
         let of_first = known(profiles, |profiles| Some(axes::zero(profiles.first()?, base))).flatten();
         of_first.unwrap_or_else(|| span_of(rank).start)
     })

@@ -43,7 +43,12 @@ impl Opened {
                     self.session.messages.confirm(format!("Region {name} is now {new}"));
                     let is_scope = |view: &View| view.region.as_deref() == Some(name.as_str());
                     if self.session.view.with_untracked(is_scope) {
-                        self.act(&Command::LimitTo(Some(new)));
+                        self.act(&Command::LimitTo(Some(new.clone())));
+                    }
+                    let mut beside = self.session.view.with_untracked(|view| view.beside.clone());
+                    if let Some(of) = beside.iter_mut().find(|of| **of == name) {
+                        *of = new;
+                        self.act(&Command::Beside(beside));
                     }
                 }
                 Err(error) => {

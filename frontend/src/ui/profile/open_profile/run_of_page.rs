@@ -33,8 +33,8 @@ impl RunOfPage {
     ) -> Self {
         let profile = Memo::new(move |_| current.get().map_or(0, |source| source.profile));
         let times = Memo::new(move |_| {
-            let base = view.with(|view| view.timebase);
-            known(profiles, |profiles| RunTimes::of(profiles, profile.get(), base)).unwrap_or_default()
+            let frame = view.with(View::frame);
+            known(profiles, |profiles| RunTimes::of(profiles, profile.get(), frame)).unwrap_or_default()
         });
         let window = Memo::new(move |_| view.with(|view| view.window_in(shown.reach.get())));
         Self { profile, times, window, view, profiles }

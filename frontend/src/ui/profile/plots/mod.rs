@@ -40,7 +40,7 @@ pub fn current_ground() -> Ground {
 }
 
 /// The colours on the timeline for a background, in CSS.
-fn colours() -> Vec<String> {
+pub fn colours() -> Vec<String> {
     let css = |[red, green, blue]: Rgb| format!("rgb({red} {green} {blue})");
     palette::colours(current_ground()).into_iter().map(css).collect()
 }

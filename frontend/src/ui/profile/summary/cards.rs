@@ -39,7 +39,7 @@ fn Card(opened: Opened, card: ShownCard) -> impl IntoView {
     .into_any()
 }
 
-fn label_of(line: &CardLine) -> String {
+pub(super) fn label_of(line: &CardLine) -> String {
     match (line.label, line.is_name_of_trace) {
         (Some(label), _) => label.to_owned(),
         (None, true) => line.name.clone(),

@@ -5,6 +5,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::RankEntry;
 use nprof_engine::wire::rank_ref::RankRef;
 
+use super::region_table::BesideChoice;
 use super::scope::SummaryScope;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
@@ -50,6 +51,7 @@ pub(super) fn SummaryHead(opened: Opened, scope: SummaryScope) -> impl IntoView 
             <p class="muted">{facts}</p>
             {warnings}
             <RegionChoice opened scope />
+            <BesideChoice opened scope />
         </header>
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use nprof_engine::makers::{SummaryLayout, summary_layout, summary_layout_of_job};
 use nprof_engine::wire::questions::SummaryQuestion;
 use nprof_engine::wire::summary::Summary;
 
@@ -11,6 +10,8 @@ use super::advice::Advice;
 use super::all_metrics::AllMetrics;
 use super::cards::Cards;
 use super::head::SummaryHead;
+use super::layout::layout;
+use super::region_table::BesideTable;
 use super::scope::{ScopeOfRank, SummaryScope};
 use super::step_strip::StepStrip;
 use super::time::TimeCard;
@@ -42,7 +43,7 @@ pub fn SummaryPage(
                 view! { <Failure title="The metrics did not arrive" reason=error.to_string() on_retry=retry /> }
                     .into_any()
             }
-            Some((_, Ok(summary))) => view! { <Numbers opened summary /> }.into_any(),
+            Some((_, Ok(summary))) => view! { <Numbers opened scope summary /> }.into_any(),
         }
     };
     view! {
@@ -56,19 +57,8 @@ pub fn SummaryPage(
     }
 }
 
-/// The arrangement for the current rank.
-fn layout(opened: Opened, summary: &Summary) -> &'static SummaryLayout {
-    if summary.rank.is_all() {
-        return summary_layout_of_job();
-    }
-    let source = opened.profile.info.with_untracked(|answer| {
-        answer.as_ref().and_then(|answer| answer.as_ref().ok()).map(|info| info.entry.source.clone())
-    });
-    summary_layout(source.as_deref().unwrap_or_default())
-}
-
 #[component]
-fn Numbers(opened: Opened, summary: Arc<Summary>) -> impl IntoView {
+fn Numbers(opened: Opened, scope: SummaryScope, summary: Arc<Summary>) -> impl IntoView {
     let layout = layout(opened, &summary);
     let bar = TimeBar::of(layout, &summary);
     let active_s = bar.as_ref().map_or(0.0, |bar| bar.active_s);
@@ -79,6 +69,7 @@ fn Numbers(opened: Opened, summary: Arc<Summary>) -> impl IntoView {
     }
     view! {
         {bar.map(|bar| view! { <TimeCard bar /> })}
+        <BesideTable opened scope first=Arc::clone(&summary) />
         <StepStrip opened />
         <Cards opened cards />
         <AllMetrics opened summary />
