@@ -294,9 +294,6 @@ impl App {
     }
 
     /// Compares the ranks of a profile for its findings, unless they are kept.
-    ///
-    /// # Errors
-    /// Those of [`Self::compare`].
     pub async fn compare_for_findings(&self, name: &str) -> Result<(), ApiError> {
         let (app, of) = (self.clone(), name.to_owned());
         if tokio::task::spawn_blocking(move || app.kept_findings(&of)).await??.is_some() {

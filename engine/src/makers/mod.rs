@@ -67,7 +67,7 @@ struct Maker<B> {
     /// The host on which a rank ran, if its trace states it.
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The work of a rank; see [`work`].
-    work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
+    work: fn(&Segment<B>, Work<'_>) -> Result<RankWork>,
     /// The line of source of a row; see [`source_line`].
     source: fn(&Segment<B>, u32) -> Result<Option<String>>,
     /// The counters of power of a rank; see [`power()`].
@@ -207,8 +207,8 @@ pub fn collectives<B: Bytes>(
 
 /// The work of a rank, for a replay: what ran on its devices, and which calls of the host launched
 /// or awaited it. Empty if the trace has no such work.
-pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
-    makers!(function_of_maker, work, segment: B)(segment, cancel)
+pub fn work<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<RankWork> {
+    makers!(function_of_maker, work, segment: B)(segment, work)
 }
 
 /// The work of a rank as far as it tells steps: without kernels on streams and without marks of
@@ -220,7 +220,7 @@ pub fn work_of_steps<B: Bytes>(
 ) -> Result<RankWork> {
     let has_kernels = || call_columns::slice_tracks(segment, |role| role == Role::Kernels).next().is_some();
     match marks.iter().any(|mark| mark.kind == MarkKind::Step) || has_kernels() {
-        true => work(segment, cancel),
+        true => work(segment, Work { cancel, ..Work::IN_PLACE }),
         false => Ok(RankWork::default()),
     }
 }

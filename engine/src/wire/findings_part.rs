@@ -61,8 +61,7 @@ mod tests {
     use crate::insight::Bracket;
     use crate::insight::finding::{Coverage, DataGap, Finding, Place, RuleName, Severity};
 
-    /// Two late ranks, one at 0 to 10 ps and one at 20 to 30 ps, and two findings about the run as a
-    /// whole.
+    /// Two late ranks, one at 0 to 10 ps and one at 20 to 30 ps, and a finding about the whole run.
     fn findings() -> Findings {
         let finding = |rule, place, saved_ps| Finding {
             rule,

@@ -24,14 +24,14 @@ use crate::summary::{self, summary_of};
 /// The file of a profile with its findings, a kept file ([`crate::kept_file`]). Its content is a
 /// hash over all that findings read.
 pub const FILE: &str = "run.findings";
-/// The version is raised when a rule is added, removed or answers differently. The program's version
-/// is part of it.
+/// The version is raised when a rule is added, removed or answers differently. The program's
+/// version is part of it.
 const KIND: KeptKind =
     KeptKind { subject: "findings", version: concat!("1-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
 /// The findings about the run of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RunFindings {
+pub struct KeptFindings {
     /// The message about all rules.
     pub message: Findings,
     /// The earliest event on the clocks of the analysis, in picoseconds.
@@ -40,13 +40,13 @@ pub struct RunFindings {
 
 /// The kept findings of a profile, if nothing has changed since.
 #[must_use]
-pub fn kept(profile: &Profile) -> Option<RunFindings> {
+pub fn kept(profile: &Profile) -> Option<KeptFindings> {
     kept_file(profile).good()
 }
 
 /// The state of the file with the findings of a profile.
 #[must_use]
-pub fn kept_file(profile: &Profile) -> KeptFile<RunFindings> {
+pub fn kept_file(profile: &Profile) -> KeptFile<KeptFindings> {
     KIND.read(&profile.dir.join(FILE), &content_of(profile))
 }
 
@@ -58,7 +58,7 @@ fn content_of(profile: &Profile) -> String {
 }
 
 /// The findings of a profile: the kept ones, else those of its graph, which is made now.
-pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<RunFindings, AnalysisError> {
+pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<KeptFindings, AnalysisError> {
     match kept(profile) {
         Some(kept) => Ok(kept),
         None => of_run(profile, &replayable(profile, cancel)?, cancel),
@@ -66,10 +66,10 @@ pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<RunFindings, 
 }
 
 /// The findings of a profile with this graph, which are kept then.
-pub fn of_run(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<RunFindings, AnalysisError> {
+pub fn of_run(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<KeptFindings, AnalysisError> {
     let message = judged(profile, of, cancel)?;
     let first_ps = profile.manifest.start_on(|file| of.analysed.clock_of(file.rank)).0;
-    let found = RunFindings { message, first_ps };
+    let found = KeptFindings { message, first_ps };
     KIND.keep(&profile.dir.join(FILE), &content_of(profile), &found);
     Ok(found)
 }

@@ -7,6 +7,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::insight::{GraphOverlay, JobGraph, RankGraph, RankOverlay};
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
+use nprof_engine::native::AllCores;
 use nprof_engine::query::row_times;
 use nprof_engine::spill::{NoShelf, Shelf};
 use nprof_engine::wire::run_graph::RunGraph;
@@ -70,7 +71,7 @@ pub fn metered(
     let shelf = shelf_of(profile);
     let on_shared_clock = |file: &RankFile, mut work: RankWork| {
         work.to_shared_clock(&analysed.clock_of(file.rank));
-        work.shelve(&*shelf)?;
+        work.shelve(&*shelf, &AllCores)?;
         Ok(work)
     };
     let works = works(profile, &analysed, meter, &on_shared_clock, cancel)?;
@@ -110,7 +111,8 @@ fn works(
     let files = files_of(profile);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let read = |at: usize| {
-        let read = of_segment(profile, files[at], |segment| change(files[at], work(segment, cancel)?));
+        let read =
+            of_segment(profile, files[at], |segment| change(files[at], work(segment, on_all_cores(cancel))?));
         meter.rank_is_read();
         Ok(read)
     };

@@ -14,7 +14,7 @@ use super::failed_condition::conclude;
 use super::finding_condition::{FindingCondition, checked};
 use super::progress::analysing;
 use crate::analysis::analyse;
-use crate::analysis::findings::{RunFindings, of_profile};
+use crate::analysis::findings::{KeptFindings, of_profile};
 use crate::analysis::regions::spans_on_job;
 use crate::print;
 use crate::print::answer_keys::head;
@@ -63,7 +63,7 @@ fn rule_names() -> clap::builder::PossibleValuesParser {
 impl FindingsArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let RunFindings { message, first_ps } = analysing(|cancel| of_profile(&profile, cancel))?;
+        let KeptFindings { message, first_ps } = analysing(|cancel| of_profile(&profile, cancel))?;
         anyhow::ensure!(message.recorded_ps.is_some(), "{}", message.answer);
         let checked = checked(&self.fail_on, &message);
         let mut found = if self.rule.is_empty() { message } else { message.of_rules(&self.rule) };

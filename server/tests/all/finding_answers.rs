@@ -287,7 +287,7 @@ fn verify_knows_the_kept_findings() {
     succeed(store, &["verify"]);
 }
 
-/// What the command line has found, a server knows without a graph of its own.
+/// A server knows findings of the command line without a graph of its own.
 #[tokio::test]
 async fn a_profile_that_is_too_large_for_a_server_has_the_findings_of_the_command_line() {
     let mut stage = Stage::new();
