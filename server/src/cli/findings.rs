@@ -10,7 +10,7 @@ use nprof_engine::wire::findings::Findings;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{CheckedFormat, USUAL_LIMIT};
+use super::answer::{AnswerFormat, CheckedFormat, CheckedOutput, USUAL_LIMIT};
 use super::failed_condition::conclude;
 use super::finding_condition::{FindingCondition, checked};
 use super::progress::analysing;
@@ -83,16 +83,16 @@ impl FindingsArgs {
         let checked = checked(&self.fail_on, &run.verdicts, run.length_ps);
         let answer = found.answer.clone();
         let report = ConditionReport { command: "nprof findings", answer: &answer, checked: &checked };
-        match (self.output_format.report(), self.output_format) {
-            (Some(form), _) => report.write(form, out)?,
-            (None, CheckedFormat::Json) => {
-                print::json::document(&document(&profile, found, self.limit), out)?
+        CheckedOutput::from(self.output_format).write(&report, out, |format, out| {
+            match format {
+                AnswerFormat::Json => print::json::document(&document(&profile, found, self.limit), out)?,
+                AnswerFormat::Text => {
+                    let first_ps = profile.manifest.start_on(|file| analysed.clock_of(file.rank)).0;
+                    print::lines(lines(&found, self.limit, first_ps), out)?;
+                }
             }
-            (None, _) => {
-                let first_ps = profile.manifest.start_on(|file| analysed.clock_of(file.rank)).0;
-                print::lines(lines(&found, self.limit, first_ps), out)?;
-            }
-        }
+            Ok(())
+        })?;
         conclude(&checked, out)
     }
 }
