@@ -9,7 +9,7 @@ pub mod trace;
 
 pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
 pub use device::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
-pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures};
+pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures, TensorTraffic};
 pub use roofline::{NumberWidth, PeakRates, RooflineBound, RooflinePoint};
 
 use crate::base::Interval;

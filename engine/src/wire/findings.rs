@@ -359,7 +359,7 @@ impl From<&FindingEvidence> for EvidenceEntry {
         let value = match of.quantity {
             EvidenceValue::Time(ps) => ps as f64,
             EvidenceValue::Share(number) | EvidenceValue::Factor(number) => number,
-            EvidenceValue::Count(count) => count as f64,
+            EvidenceValue::Count(number) | EvidenceValue::Bytes(number) => number as f64,
         };
         Self {
             measure: of.measure.name().to_owned(),

@@ -118,6 +118,10 @@ fn measures_of(
         for error in of.errors.iter_mut().flatten() {
             error.start_ps = clock.to_shared(Time(error.start_ps)).0;
         }
+        for tensor in &mut of.tensors {
+            let (start, end) = tensor.span_ps;
+            tensor.span_ps = (clock.to_shared(Time(start)).0, clock.to_shared(Time(end)).0);
+        }
         Ok::<_, AnalysisError>(of)
     };
     let mut all = RankMeasures { device: measured(profile, first, cancel)?, ..of_rank(first)? };

@@ -9,6 +9,7 @@ mod marks;
 pub mod metrics;
 pub mod schema;
 mod source;
+mod tensor_traffic;
 mod tracks;
 mod work;
 
@@ -41,7 +42,8 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         calls: collectives::read,
         measures: |segment, rank, cancel| {
             let errors = Some(errors::errors(segment, rank, cancel)?);
-            Ok(RankMeasures { errors, ..RankMeasures::default() })
+            let tensors = tensor_traffic::tensor_traffic(segment, rank, cancel)?;
+            Ok(RankMeasures { errors, tensors, ..RankMeasures::default() })
         },
         limits: limits::limits_of,
         work: work::read,
