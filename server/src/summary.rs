@@ -20,7 +20,7 @@ use crate::store::SegmentPlace;
 
 /// Raised when a metric is added, removed or computed differently. The program's version is part of
 /// it.
-const VERSION: &str = concat!("8-", env!("CARGO_PKG_VERSION"));
+const VERSION: &str = concat!("9-", env!("CARGO_PKG_VERSION"));
 /// The first words of the file.
 const TITLE: &str = "nprof summary";
 /// Larger files are not summaries of nprof.

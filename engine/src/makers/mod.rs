@@ -27,7 +27,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::metrics::{AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, trace};
+use crate::metrics::{
+    AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, TrackTimes, trace,
+};
 use crate::model::{MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
@@ -52,8 +54,8 @@ struct MakerFacts {
     colours: Option<fn() -> Vec<KindColour>>,
     /// The tool whose output exports repeat.
     imitated: Option<Tool>,
-    /// The metrics that only a whole run has: a window has those of any trace instead.
-    of_run: Option<AbsentMetrics>,
+    /// The reason why a window has the metrics of any trace alone, if it has.
+    of_run: Option<&'static AbsentMetrics>,
     /// The metrics that a reader looks at first.
     layout: SummaryLayout,
 }
@@ -172,9 +174,7 @@ impl<B: Bytes> Maker<B> {
 pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
     let of_run = MakerFacts::of(&segment.footer().rank.source).of_run;
     let mut metrics = match of_run.filter(|_| scope.window.is_some()) {
-        Some(absent) => {
-            RankMetrics { absent: vec![absent], ..RankMetrics::of(trace::groups(segment, scope, work)?) }
-        }
+        Some(absent) => RankMetrics { absent: vec![absent.clone()], ..trace::read(segment, scope, work)? },
         None => makers!(function_of_maker, metrics, segment: B)(segment, scope, work)?,
     };
     // The totals come first, their parts next. The job itself has shares of all ranks instead.
@@ -187,6 +187,12 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'
         };
         let at = groups.iter().position(|group| group.key.starts_with("overall")).map_or(0, |at| at + 1);
         groups.splice(at..at, time);
+        let tracks = match metrics.tracks.take() {
+            Some(tracks) => tracks,
+            None => TrackTimes::read(segment, scope, work)?,
+        };
+        metrics.tables.extend(tracks.table(segment));
+        metrics.absent.extend(tracks.absent());
     }
     Ok(metrics)
 }

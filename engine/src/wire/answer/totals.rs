@@ -68,7 +68,7 @@ pub fn summary<B: Bytes>(
     let absent = |of: metrics::AbsentMetrics| AbsentMetricsEntry {
         key: of.key.to_owned(),
         title: of.title.to_owned(),
-        reason: of.reason.to_owned(),
+        reason: of.reason.into_owned(),
     };
     Ok(Summary {
         rank: number.into(),

@@ -47,7 +47,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    let mut metrics = RankMetrics::of(trace::groups(segment, scope, work)?);
+    let mut metrics = trace::read(segment, scope, work)?;
     let streams = kernel_slice::read(segment, scope.window, work)?;
     if streams.is_empty() {
         let is_kineto =

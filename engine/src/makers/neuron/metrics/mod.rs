@@ -20,6 +20,8 @@ mod throttle;
 pub use busy::{Busy, for_each_busy};
 pub(in crate::makers) use device::device_metrics;
 
+use std::borrow::Cow;
+
 use activity::NeuronActivity;
 use run::RunFacts;
 pub use throttle::{is_limit, shown_name};
@@ -38,10 +40,10 @@ use crate::segment::{Bytes, Segment};
 type GroupedMetric = (NeuronGroup, Metric);
 
 /// Metrics that are those of a whole run.
-pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
+pub(super) static OF_RUN: AbsentMetrics = AbsentMetrics {
     key: "neuron",
     title: "Metrics of neuron-profile",
-    reason: "their formulas are those of a whole run, not of a window",
+    reason: Cow::Borrowed("their formulas are those of a whole run, not of a window"),
 };
 
 /// All metrics of a Neuron profile.
@@ -54,7 +56,7 @@ pub(super) fn read<B: Bytes>(
     let point = roofline_point(&groups);
     let family = &roofline::FAMILY;
     let tables = point.map(|point| MetricTable { family, rows: vec![point.row()] }).into_iter().collect();
-    Ok(RankMetrics { groups, tables, time, absent: Vec::new() })
+    Ok(RankMetrics { groups, tables, time, ..RankMetrics::default() })
 }
 
 /// The whole run on the roofline of the device. `None` without matrix products.
