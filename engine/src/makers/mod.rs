@@ -21,6 +21,7 @@ mod row_texts;
 mod rows;
 mod summary_layout;
 mod time_partition;
+mod window_rows;
 mod work_reader;
 
 use rustc_hash::{FxHashMap, FxHashSet};

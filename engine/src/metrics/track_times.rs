@@ -1,5 +1,5 @@
-//! The time of each track as a partition: it works, it only waits, or it has nothing. The three times
-//! sum up to the extent of the trace, or to the window, to the picosecond.
+//! The time of each track as a partition: it works, it only waits, or it has nothing. The three
+//! times sum up to the extent of the trace, or to the window, to the picosecond.
 
 use std::borrow::Cow;
 

@@ -11,7 +11,7 @@ use crate::makers::metric_groups::{by_name, single};
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
 use crate::metrics::{
-    AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, trace,
+    AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, roofline, trace,
 };
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -29,6 +29,13 @@ pub(super) static OF_RUN: AbsentMetrics = AbsentMetrics {
     reason: Cow::Borrowed("the reader counts them over the whole run, not in a window"),
 };
 
+/// Kernels have ideal cycles, which say how much of the reachable rate they reach, and no place on
+/// a roofline.
+const NO_ROOFLINE: AbsentMetrics = roofline::no_roofline(
+    "traces of AIUs state ideal cycles of kernels, and no bytes that kernels move: the use of PT arrays by category \
+     compares ideal and measured time",
+);
+
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
 pub(super) fn read<B: Bytes>(
     segment: &Segment<B>,
@@ -38,7 +45,7 @@ pub(super) fn read<B: Bytes>(
     let of_trace = trace::read(segment, scope, work)?;
     let mut groups = groups(segment, work)?;
     groups.extend(of_trace.groups);
-    Ok(RankMetrics { groups, ..of_trace })
+    Ok(RankMetrics { groups, absent: vec![NO_ROOFLINE], ..of_trace })
 }
 
 /// The tables whose columns are metrics, with their headings.

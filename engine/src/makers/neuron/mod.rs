@@ -31,7 +31,6 @@ pub const SOURCE: &str = "neuron";
 pub(super) const FACTS: MakerFacts = MakerFacts {
     heading: schema::heading_of,
     imitated: Some(Tool::NeuronProfile),
-    of_run: Some(&metrics::OF_RUN),
     layout: super::summary_layout::NEURON,
     ..MakerFacts::any(SOURCE)
 };

@@ -20,7 +20,7 @@ pub(in crate::makers) use operators::of_launches as operators_of_launches;
 use crate::base::Result;
 use crate::base::time::PS_PER_S;
 use crate::exec::Work;
-use crate::metrics::{AbsentMetrics, MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
+use crate::metrics::{MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
 use crate::model::{OwnedValue, Role};
 use crate::segment::{Bytes, Segment};
 
@@ -58,7 +58,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     let mut groups = busy_time::groups(&streams);
     let peak = device_peak::DevicePeak::read(segment, scope.peaks, work.cancel)?;
     let of_operators = operators::read(segment, &streams, &peak, work)?;
-    metrics.absent.extend(of_operators.absent.map(AbsentMetrics::from));
+    metrics.absent.extend(of_operators.absent);
     match of_operators.group {
         Some(group) => groups.push(group),
         None => metrics.absent.push(operators::GROUPS[0].into()),
