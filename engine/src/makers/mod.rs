@@ -31,7 +31,7 @@ use crate::exec::{Cancel, Work};
 use crate::metrics::{
     AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, TrackTimes, trace,
 };
-use crate::model::{MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
+use crate::model::{FlopLoad, MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -67,6 +67,8 @@ struct Maker<B> {
     metrics: fn(&Segment<B>, &MetricScope, Work<'_>) -> Result<RankMetrics>,
     /// The collective operations of a rank; see [`collectives`].
     calls: fn(&Segment<B>, u32, CallIds, Cancel<'_>) -> Result<RankCalls>,
+    /// The floating-point operations of a rank over time; see [`collectives`].
+    flops: fn(&Segment<B>, Cancel<'_>) -> Result<FlopLoad>,
     /// The host on which a rank ran, if its trace states it.
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The work of a rank; see [`work`].
@@ -157,6 +159,7 @@ impl<B: Bytes> Maker<B> {
         Self {
             metrics: kineto::metrics::read,
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
+            flops: kineto::metrics::flops_over_time,
             host: |_, _| Ok(None),
             work: kineto::work::read,
             source: |_, _| Ok(None),
@@ -198,8 +201,8 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'
     Ok(metrics)
 }
 
-/// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
-/// the trace has none.
+/// The collective operations of a rank, by the typed identities of tracks and by fields, and what
+/// it computed meanwhile. Empty if the trace has none.
 pub fn collectives<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,
@@ -209,6 +212,7 @@ pub fn collectives<B: Bytes>(
     let mut calls = makers!(function_of_maker, calls, segment: B)(segment, rank, ids, cancel)?;
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
+    calls.flops = makers!(function_of_maker, flops, segment: B)(segment, cancel)?;
     Ok(calls)
 }
 

@@ -39,6 +39,7 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
         metrics: metrics::read,
         calls: collectives::read,
+        flops: metrics::flops_over_time,
         measures: |segment, rank, cancel| {
             let errors = Some(errors::errors(segment, rank, cancel)?);
             let tensors = tensor_traffic::tensor_traffic(segment, rank, cancel)?;

@@ -19,9 +19,9 @@ pub(in crate::makers) use operators::of_launches as operators_of_launches;
 
 use crate::base::Result;
 use crate::base::time::PS_PER_S;
-use crate::exec::Work;
-use crate::metrics::{MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
-use crate::model::{OwnedValue, Role};
+use crate::exec::{Cancel, Work};
+use crate::metrics::{GivenPeaks, MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
+use crate::model::{FlopLoad, OwnedValue, Role};
 use crate::segment::{Bytes, Segment};
 
 /// All families, in display order.
@@ -39,6 +39,21 @@ pub const FAMILIES: [&MetricFamily; 12] = [
     &queue_length::FAMILY,
     &copy_bandwidth::FAMILY,
 ];
+
+/// The floating-point operations of a rank over time, by the shapes of the inputs of its operators.
+/// Empty if it states no shapes.
+pub(in crate::makers) fn flops_over_time<B: Bytes>(
+    segment: &Segment<B>,
+    cancel: Cancel<'_>,
+) -> Result<FlopLoad> {
+    let work = Work { cancel, ..Work::IN_PLACE };
+    if !operators::states_shapes(segment) {
+        return Ok(FlopLoad::default());
+    }
+    let streams = kernel_slice::read(segment, None, work)?;
+    let peak = device_peak::DevicePeak::read(segment, GivenPeaks::default(), cancel)?;
+    operators::flops_over_time(segment, &streams, &peak, cancel)
+}
 
 /// The metrics of a rank: those of any trace, then those of kernels. A trace of a program without a
 /// device has no families of kernels, and says so if PyTorch made it.

@@ -14,6 +14,7 @@ mod engines;
 mod field_sums;
 #[cfg(test)]
 mod fixture;
+mod flops_over_time;
 mod layer_points;
 mod marked_field;
 mod opcode;
@@ -24,6 +25,7 @@ mod window_tests;
 
 pub use busy::{Busy, for_each_busy};
 pub(in crate::makers) use device::device_metrics;
+pub(in crate::makers) use flops_over_time::flops_over_time;
 
 use std::borrow::Cow;
 

@@ -2,6 +2,7 @@
 //! launch, and from there to what was open on the thread.
 
 mod cost;
+mod flops_over_time;
 mod kernel_sequence;
 mod launched_work;
 mod open_scopes;
@@ -18,8 +19,10 @@ use crate::makers::row_texts::TextsOfRows;
 use crate::metrics::{AbsentMetrics, MetricDefinition, MetricFamily, MetricGroup, MetricTable, roofline};
 use crate::model::{Role, Unit};
 use crate::segment::{Bytes, Segment};
+pub(super) use flops_over_time::flops_over_time;
 use kernel_sequence::Owner;
 use launched_work::{LaunchedWork, WorkByName, columns};
+pub(super) use open_scopes::states_shapes;
 use open_scopes::{CallVisitor, OpenScope, OpenScopes, ThreadCall, walk};
 use sequences::Sequences;
 use shapes::Shapes;
@@ -94,7 +97,7 @@ pub(super) struct OperatorMetrics {
     pub(super) group: Option<MetricGroup>,
     /// A table for each of [`TABLES`], possibly without rows.
     pub(super) tables: Vec<MetricTable>,
-    /// What is missing beside the families without values.
+    /// Metrics that are missing beside the families without values.
     pub(super) absent: Vec<AbsentMetrics>,
 }
 
