@@ -319,9 +319,11 @@ fn graph() -> Result<GraphOverlay> {
     builder.add(RankInput { rank: 3, calls, given: None, stated_ps: 0 });
     let job = builder.finish(cancel)?;
     let report = report(&job, matched(&job, cancel)?, cancel)?;
-    let graph = JobGraph::new(&job, &report, vec![work(&segment, cancel)?], &NoShelf, Work::IN_PLACE)?;
+    let graph =
+        JobGraph::new(&job, &report, vec![work(&segment, Work::IN_PLACE)?], &NoShelf, Work::IN_PLACE)?;
     let times = |rows: &[u32]| row_times(&segment, rows, cancel);
-    let rank = RankOverlay::of(&graph.ranks[0], work(&segment, cancel)?, &ClockFit::default(), times)?;
+    let rank =
+        RankOverlay::of(&graph.ranks[0], work(&segment, Work::IN_PLACE)?, &ClockFit::default(), times)?;
     Ok(GraphOverlay::of(&graph, vec![rank]))
 }
 

@@ -17,6 +17,7 @@ use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{Rank, RankId};
 use nprof_engine::wire::catalog::{RankDetail, RankEntry, WarningEntry};
 use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::regions::RegionList;
 use nprof_engine::wire::summary::Summary;
@@ -24,6 +25,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use tokio::sync::{Semaphore, watch};
 
+use crate::analysis::findings;
 use crate::analysis::graph::Replayable;
 use crate::analysis::graph_meter::GraphMeters;
 use crate::analysis::job_segment::{self, JobSegment};
@@ -190,9 +192,15 @@ impl App {
         })
     }
 
-    /// The findings about the run of a profile, if nothing must be computed. Blocks.
+    /// The findings about the run of a profile, if nothing must be computed. Blocks for reading a
+    /// small file.
     pub fn kept_findings(&self, name: &str) -> Result<Option<Arc<Findings>>, ApiError> {
-        Ok(self.0.findings.kept(&self.store().find(name)?))
+        Ok(self.kept_findings_of(&self.store().find(name)?))
+    }
+
+    fn kept_findings_of(&self, profile: &Profile) -> Option<Arc<Findings>> {
+        let kept = || Some(self.0.findings.keep(profile, findings::kept(profile)?.message));
+        self.0.findings.kept(profile).or_else(kept)
     }
 
     /// Opens a rank. One that cannot be opened is damaged only if it still cannot after another
@@ -283,6 +291,15 @@ impl App {
         };
         self.0.job_segments.get_or_insert_async(&path, compare).await?;
         Ok(())
+    }
+
+    /// Compares the ranks of a profile for its findings, unless they are kept.
+    pub async fn compare_for_findings(&self, name: &str) -> Result<(), ApiError> {
+        let (app, of) = (self.clone(), name.to_owned());
+        if tokio::task::spawn_blocking(move || app.kept_findings(&of)).await??.is_some() {
+            return Ok(());
+        }
+        self.compare(&RankId { profile: name.to_owned(), rank: RankRef::All }).await
     }
 
     /// The profile, if its ranks must be compared first. Blocks.

@@ -22,6 +22,7 @@ pub(crate) mod file_map;
 pub mod http;
 pub mod ingest;
 pub mod jobs;
+pub mod kept_file;
 pub mod links;
 pub mod listener;
 pub mod markup;

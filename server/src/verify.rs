@@ -8,14 +8,17 @@ use nprof_engine::native::{OpenError, SegmentFile};
 use nprof_engine::query::{self, PartName, VerifyFinding};
 use serde::Serialize;
 
-use crate::analysis::{job_segment, overlay_damage};
+use crate::analysis::{findings, job_segment, overlay_damage};
 use crate::output::FileId;
 use crate::store::{ATTEMPTS, Profile, RankFile, SharedName, Store, StoreError, Survey, name_for_rm};
-use crate::summary::{StoredSummary, kept};
+use crate::summary::kept;
 use crate::work::{Meter, Stage};
 
 /// Name of a damaged part that loses no data: the metrics are computed again.
 pub const KEPT_SUMMARY: &str = "summary";
+
+/// Name of a damaged part that loses no data: the findings are found again.
+pub const KEPT_FINDINGS: &str = "findings";
 
 /// Name of a damaged part that loses no data: the overlay or the job segment of all ranks, which
 /// follow from their segments.
@@ -179,7 +182,7 @@ fn verify_rank(
         rank: Some(file.rank),
         ..damage
     };
-    if kept(&profile.place_of(file), &file.content) == StoredSummary::Damaged {
+    if kept(&profile.place_of(file), &file.content).is_damaged() {
         let what = format!("the kept summary of {} is damaged", file.file);
         verified.damages.push(of(DamagedPlace { part: Some(KEPT_SUMMARY), ..DamagedPlace::of(what) }));
     }
@@ -202,7 +205,7 @@ fn job_file(profile: &Profile) -> Option<(PathBuf, u64)> {
     Some((path, size_bytes))
 }
 
-/// Checks the overlay and the job segment of a profile, if they are kept.
+/// Checks the overlay, the findings and the job segment of a profile, if they are kept.
 fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) -> Result<(), VerifyError> {
     let slug = profile.manifest.slug();
     let of = |damage: DamagedPlace| DamagedPlace {
@@ -212,6 +215,10 @@ fn verify_comparison(profile: &Profile, meter: &Meter, verified: &mut Verified) 
         ..damage
     };
     verified.damages.extend(overlay_damage(profile).map(|what| of(DamagedPlace::of(what))));
+    if findings::kept_file(profile).is_damaged() {
+        let what = format!("the kept {} are damaged", findings::FILE);
+        verified.damages.push(DamagedPlace { part: Some(KEPT_FINDINGS), ..of(DamagedPlace::of(what)) });
+    }
     let Some((path, _)) = job_file(profile) else { return Ok(()) };
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let of_file = |damage: DamagedPlace| match damage.what.starts_with(&name) {

@@ -93,7 +93,7 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   // A replay reads the segments of all ranks, which the page gives its worker first: run.test.mjs compares it.
   const needsReplay = (path) => /\/(whatif(\/subjects)?|critical-path\/slack)$/.test(path);
   // A file of one profile compares nothing; compare.test.mjs opens one of two.
-  const needsTwo = (path) => /\/comparison$/.test(path);
+  const needsTwo = (path) => /\/comparison(\/tracks)?$/.test(path);
   const isAsked = (path) => path.startsWith("/api/profiles") && !isForPrograms(path) && !needsReplay(path) && !needsTwo(path);
   const described = Object.keys(paths).filter(isAsked);
   assert.deepEqual(Object.keys(asked).sort(), described.sort(), "every question of the API is asked here");

@@ -51,7 +51,7 @@ pub(crate) const FIXTURES: [&str; 2] = ["cases", "fixture"];
 const READER_LAYERS: [&str; 4] = ["room", "neff trace_event", "neuron_json ntff perfetto", "aiu"];
 /// Layers of the server. Modules of one layer can import each other.
 const SERVER_LAYERS: [&str; 13] = [
-    "assets child_end end_signals file_map markup memory standard_output terminal units work",
+    "assets child_end end_signals file_map kept_file markup memory standard_output terminal units work",
     "store",
     "output print summary warnings",
     "analysis",

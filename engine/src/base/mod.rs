@@ -1,5 +1,6 @@
 //! Basics that every layer needs: time, clocks, ids, checked bytes, errors.
 
+mod byte_size;
 pub mod bytes;
 pub mod checksum;
 pub mod clock;
@@ -11,6 +12,7 @@ mod narrow;
 pub mod order;
 pub mod time;
 
+pub use byte_size::bytes_in_words;
 pub use clock::ClockFit;
 pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;

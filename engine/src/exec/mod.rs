@@ -5,12 +5,14 @@
 
 mod cancel;
 mod conveyor;
+mod sort;
 mod steps;
 mod tasks;
 mod work;
 
 pub use cancel::Cancel;
 pub use conveyor::{ConveyorEnd, Feeder, conveyor};
+pub use sort::sort_by_key;
 pub use steps::step;
 #[cfg(any(test, feature = "fixture"))]
 pub use steps::steps;

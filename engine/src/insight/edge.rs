@@ -1,6 +1,8 @@
 //! Edges of the dependency graph, one for each piece of work: the last of what it waited for.
 
-use super::graph::{ClassFacts, LEAST_UNDER_PS, PointOrder, RankGraph};
+use std::cmp::Reverse;
+
+use super::graph::{ClassFacts, LEAST_UNDER_PS, PointOrder, RankGraph, StatedView};
 use crate::model::stated_edge::NOBODY;
 use crate::model::{EdgeReason, MachineSide, NodePoint, StatedEdge, WorkNode};
 
@@ -63,7 +65,8 @@ pub struct RankEdges {
     /// For each node the gap between the end of the work of its device that it waited for and its
     /// start, in picoseconds. 0 without such work, and for calls of the host.
     pub gaps_ps: Vec<i64>,
-    /// For each slice whose end waits the edge to its end, by node, ascending.
+    /// For each slice whose end waits the edges to its end, by node, ascending. The one that held
+    /// it back for longest comes first.
     pub ends: Vec<(u32, GraphEdge)>,
 }
 
@@ -71,20 +74,22 @@ impl RankEdges {
     /// The edges of the middle model, by the recorded times.
     #[must_use]
     pub fn of(rank: &RankGraph) -> Self {
+        let nodes = &rank.work.nodes[..];
         let mut sweep = EdgeSweep {
             rank,
+            nodes,
+            edges: rank.stated.view(),
             ended: vec![None; rank.work.queues.len()],
             started: vec![None; rank.work.queues.len()],
             last: None,
             last_call: None,
             calls: 0,
             found: Self {
-                starts: Vec::with_capacity(rank.work.nodes.len()),
-                gaps_ps: Vec::new(),
+                starts: Vec::with_capacity(nodes.len()),
+                gaps_ps: Vec::with_capacity(nodes.len()),
                 ends: Vec::new(),
             },
         };
-        let nodes = &rank.work.nodes[..];
         for (at, point) in PointOrder::new(nodes, &rank.ends) {
             if point == NodePoint::End {
                 sweep.end(at);
@@ -95,27 +100,48 @@ impl RankEdges {
             sweep.found.starts.push(edge);
             sweep.started[rank.classes[node.class as usize].queue as usize] = Some(at);
         }
-        sweep.found.ends.sort_unstable_by_key(|(node, _)| *node);
+        sweep.found.ends.sort_by_key(|(node, edge)| (*node, Reverse(edge.free_ps)));
         sweep.found
-    }
-
-    /// The time from which on a node works, in picoseconds: an instruction that waits begins behind
-    /// what it waited for.
-    #[must_use]
-    pub fn worked_from_ps(&self, node: u32, of: &WorkNode) -> i64 {
-        self.end(node).map_or(of.start_ps, |edge| edge.free_ps.max(of.start_ps))
     }
 
     /// The edge to the end of a node that only waits.
     #[must_use]
     pub fn end(&self, node: u32) -> Option<GraphEdge> {
-        self.ends.binary_search_by_key(&node, |(of, _)| *of).ok().map(|at| self.ends[at].1)
+        let first = self.ends.partition_point(|(of, _)| *of < node);
+        self.ends.get(first).filter(|(of, _)| *of == node).map(|(_, edge)| *edge)
+    }
+
+    /// A pass over the times from which on nodes work: an instruction that waits begins behind what
+    /// it waited for.
+    #[must_use]
+    pub fn worked_from(&self) -> WorkedFrom<'_> {
+        WorkedFrom { ends: &self.ends, next: 0 }
+    }
+}
+
+/// Tells from which time on nodes work that ascend, without a search for each.
+#[derive(Debug, Clone)]
+pub struct WorkedFrom<'e> {
+    ends: &'e [(u32, GraphEdge)],
+    next: usize,
+}
+
+impl WorkedFrom<'_> {
+    /// The time from which on the next node works, in picoseconds.
+    pub fn next_ps(&mut self, node: u32, of: &WorkNode) -> i64 {
+        while self.ends.get(self.next).is_some_and(|(before, _)| *before < node) {
+            self.next += 1;
+        }
+        let edge = self.ends.get(self.next).filter(|(waiting, _)| *waiting == node);
+        edge.map_or(of.start_ps, |(_, edge)| edge.free_ps.max(of.start_ps))
     }
 }
 
 /// A pass over the starts and ends of a rank.
 struct EdgeSweep<'g> {
     rank: &'g RankGraph,
+    nodes: &'g [WorkNode],
+    edges: StatedView<'g>,
     /// For each queue its node that ended last.
     ended: Vec<Option<u32>>,
     /// For each queue its node that started last.
@@ -129,13 +155,13 @@ struct EdgeSweep<'g> {
     found: RankEdges,
 }
 
-impl EdgeSweep<'_> {
+impl<'g> EdgeSweep<'g> {
     fn end_ps(&self, node: u32) -> i64 {
-        self.rank.work.nodes[node as usize].end_ps()
+        self.nodes[node as usize].end_ps()
     }
 
     fn end(&mut self, at: u32) {
-        let node = &self.rank.work.nodes[at as usize];
+        let node = &self.nodes[at as usize];
         let class = self.rank.classes[node.class as usize];
         self.ended[class.queue as usize] = Some(at);
         if class.side == MachineSide::Host {
@@ -184,7 +210,7 @@ impl EdgeSweep<'_> {
         let launch = launch.map(|call| {
             let from = self.rank.work.host[call].node();
             let latency_ps = self.rank.latencies_ps[class.queue as usize];
-            let free_ps = self.rank.work.nodes[from as usize].start_ps.saturating_add(latency_ps);
+            let free_ps = self.nodes[from as usize].start_ps.saturating_add(latency_ps);
             GraphEdge { from, kind: EdgeKind::Launch, free_ps }
         });
         let own = own.map(|from| ended(from, EdgeKind::Queue));
@@ -205,11 +231,11 @@ impl EdgeSweep<'_> {
     }
 
     /// The edges that the recording states to a point of a node.
-    fn stated(&self, at: u32, point: NodePoint) -> impl Iterator<Item = GraphEdge> {
-        let nodes = &self.rank.work.nodes;
+    fn stated(&self, at: u32, point: NodePoint) -> impl Iterator<Item = GraphEdge> + use<'g> {
+        let nodes = self.nodes;
         let of = &nodes[at as usize];
         let until_ps = if point == NodePoint::Start { of.start_ps } else { of.end_ps() };
-        let known = self.rank.stated.to(at, point).filter(|edge| edge.from != NOBODY);
+        let known = self.edges.to(at, point).filter(|edge| edge.from != NOBODY);
         known.map(move |edge| {
             let free_ps = free_ps(&edge, &nodes[edge.from as usize]).min(until_ps);
             GraphEdge { from: edge.from, kind: EdgeKind::of(edge.reason), free_ps }

@@ -8,7 +8,7 @@ use super::tests::{Drawn, US, any_slices, job_of_works, path_of, predicted, work
 use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind};
 use super::{Scenario, replay};
-use crate::exec::{Cancel, Work};
+use crate::exec::{CallerThread, Cancel, Work};
 use crate::model::stated_edge::NOBODY;
 use crate::model::{Certainty, EdgeReason, NodePoint, RankWork, StatedEdge, WorkSemaphore};
 
@@ -29,7 +29,7 @@ pub(super) fn work_with(slices: &[Drawn], edges: &[StatedEdge]) -> RankWork {
     work.is_stated = vec![true; work.queues.len()];
     work.semaphores = vec![WorkSemaphore { number: 5, name: "S[5]".to_owned() }];
     work.edges = edges.iter().copied().collect();
-    work.sort();
+    work.sort(&CallerThread);
     work
 }
 
@@ -66,7 +66,7 @@ fn stated_work_waits_for_nothing_else() {
 fn a_wait_is_charged_to_the_author_of_the_change() {
     let of = engines();
     let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
-    let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
+    let rows = waits(&edges, 0, Work::IN_PLACE).unwrap();
     let queue = |queue| Some(Party::Queue { rank: 0, queue });
     let short = |row: &WaitRow| (row.waiter, row.awaited, row.kind, row.wait_ps / US);
     assert_eq!(
@@ -107,7 +107,7 @@ fn an_end_waits_for_a_change() {
         let found = predicted(&of, &[edit]);
         assert_eq!(found.predicted.middle_ps / US, middle, "{edit}");
     }
-    let rows = waits(&JobEdges::of(&of, Work::IN_PLACE).unwrap(), 0, Cancel::NEVER).unwrap();
+    let rows = waits(&JobEdges::of(&of, Work::IN_PLACE).unwrap(), 0, Work::IN_PLACE).unwrap();
     assert_eq!(
         (rows[0].kind, rows.iter().map(|row| row.wait_ps).sum::<i64>() / US),
         (WaitKind::Semaphore, 82)
@@ -139,7 +139,7 @@ fn a_wait_without_an_author_is_one_for_nobody() {
         met_ps: 55 * US,
         ..edge(1, NodePoint::Start, NOBODY, NodePoint::End, EdgeReason::Semaphore)
     };
-    let rows = waits(&JobEdges::of(&job_with(&slices, &[wait]), Work::IN_PLACE).unwrap(), 0, Cancel::NEVER);
+    let rows = waits(&JobEdges::of(&job_with(&slices, &[wait]), Work::IN_PLACE).unwrap(), 0, Work::IN_PLACE);
     let rows = rows.unwrap();
     assert_eq!((rows[0].kind, rows[0].awaited, rows[0].wait_ps / US), (WaitKind::Semaphore, None, 45));
     assert_eq!(rows[1].wait_ps / US, 5, "the rest of the idle time");
@@ -187,7 +187,7 @@ proptest! {
         let mut of = work_of(&slices);
         of.is_stated = vec![is_stated; of.queues.len()];
         of.edges = edges.into_iter().collect();
-        of.sort();
+        of.sort(&CallerThread);
         let of = job_of_works(vec![of]);
         let found = replay(&of, &Scenario::unchanged(), Cancel::NEVER).unwrap();
         prop_assert_eq!([found.loose_ps, found.middle_ps, found.strict_ps], [found.recorded_ps; 3]);
@@ -198,7 +198,7 @@ proptest! {
             prop_assert_eq!(part.start_ps, at_ps, "{:?}", path);
             at_ps = part.end_ps;
         }
-        waits(&JobEdges::of(&of, Work::IN_PLACE).unwrap(), 0, Cancel::NEVER).unwrap();
+        waits(&JobEdges::of(&of, Work::IN_PLACE).unwrap(), 0, Work::IN_PLACE).unwrap();
     }
 
     #[test]

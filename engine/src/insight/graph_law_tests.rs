@@ -30,14 +30,14 @@ fn edges_of(rank: &RankGraph) -> Vec<(usize, usize)> {
         let at = if edge.kind == EdgeKind::Launch { Start } else { End };
         // A stated edge can come from a start, and is among the stated ones.
         if !matches!(edge.kind, EdgeKind::Semaphore | EdgeKind::Transfer | EdgeKind::Trigger) {
-            let is_stated = rank.stated.to(node, Start).any(|stated| stated.from == edge.from);
+            let is_stated = rank.stated.view().to(node, Start).any(|stated| stated.from == edge.from);
             edges.extend((!is_stated).then_some((point(edge.from, at), point(node, Start))));
         }
     }
     let waits = found.ends.iter().filter(|(_, edge)| edge.kind == EdgeKind::Wait);
     edges.extend(waits.map(|(node, edge)| (point(edge.from, End), point(*node, End))));
     for (node, at) in nodes.flat_map(|node| [(node, Start), (node, End)]) {
-        let known = rank.stated.to(node, at).filter(|edge| edge.from != NOBODY);
+        let known = rank.stated.view().to(node, at).filter(|edge| edge.from != NOBODY);
         edges.extend(known.map(|edge| (point(edge.from, edge.from_point), point(node, at))));
     }
     edges
@@ -139,7 +139,7 @@ proptest! {
             let row = |node: u32| rank.work.nodes[node as usize].row;
             let nodes = 0..u32::try_from(rank.work.nodes.len()).unwrap();
             let to = nodes.flat_map(|node| [(node, Start), (node, End)]);
-            let edges = to.flat_map(|(node, at)| rank.stated.to(node, at).collect::<Vec<_>>());
+            let edges = to.flat_map(|(node, at)| rank.stated.view().to(node, at).collect::<Vec<_>>());
             let known = edges.filter(|edge| edge.from != NOBODY);
             known.map(|edge| (row(edge.node), edge.at, row(edge.from), edge.from_point)).collect()
         };

@@ -36,7 +36,7 @@ fn parts(rank: &RankGraph) -> Parts<'_> {
     let nodes = 0..u32::try_from(rank.work.nodes.len()).unwrap();
     let points = [crate::model::NodePoint::Start, crate::model::NodePoint::End];
     let edges = nodes.clone().flat_map(|node| points.map(|at| (node, at)));
-    let edges = edges.flat_map(|(node, at)| rank.stated.to(node, at).collect::<Vec<_>>());
+    let edges = edges.flat_map(|(node, at)| rank.stated.view().to(node, at).collect::<Vec<_>>());
     let launches = nodes.map(|node| rank.launch(node)).collect();
     (&rank.work.nodes, edges.collect(), &rank.calls, &rank.ends, launches, &rank.latencies_ps)
 }

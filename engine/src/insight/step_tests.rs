@@ -71,7 +71,7 @@ fn job(ends: [TransferEnd; 2]) -> JobGraph {
 fn a_receipt_waits_for_its_sender() {
     let of = job([TransferEnd::Send, TransferEnd::Receive]);
     let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
-    let rows = waits(&edges, 1, Cancel::NEVER).unwrap();
+    let rows = waits(&edges, 1, Work::IN_PLACE).unwrap();
     // Rank 0 had a gap of 1 µs before its send, which is a row of its own.
     let waited: Vec<&WaitRow> = rows.iter().filter(|row| row.kind == WaitKind::Operation).collect();
     assert!(waited.iter().all(|row| row.awaited == Some(Party::Rank(0))), "{waited:?}");
@@ -86,6 +86,6 @@ fn a_receipt_waits_for_its_sender() {
 fn a_receipt_without_a_sender_waits_for_nobody() {
     let of = job([TransferEnd::Receive, TransferEnd::Receive]);
     let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
-    let rows = waits(&edges, 1, Cancel::NEVER).unwrap();
+    let rows = waits(&edges, 1, Work::IN_PLACE).unwrap();
     assert!(rows.iter().all(|row| row.kind != WaitKind::Operation), "{rows:?}");
 }

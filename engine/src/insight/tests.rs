@@ -8,7 +8,7 @@ use super::slack::JobSlack;
 use super::wait::{Party, WaitKind, WaitRow, waits};
 use super::walk::{CriticalPath, JobEdges, PathKind, PathPart};
 use super::{Edit, Prediction, Predictions, Replayed, Scenario, replay};
-use crate::exec::{Cancel, Work};
+use crate::exec::{CallerThread, Cancel, Work};
 use crate::model::rank_work::{NO_LAUNCH, NO_LAYER};
 use crate::model::{
     HostWork, Identity, MachineSide, RankWork, Role, TrackId, WaitingRanks, WorkClass, WorkNode, WorkQueue,
@@ -59,7 +59,7 @@ pub(super) fn work_of(slices: &[Drawn]) -> RankWork {
             work.set_launch(row, std::mem::replace(&mut launch, NO_LAUNCH));
         }
     }
-    work.sort();
+    work.sort(&CallerThread);
     work
 }
 
@@ -242,7 +242,7 @@ fn waits_name_whom_they_were_for_and_who_ran_meanwhile() {
     let late = [Drawn(0, "gemm", 0, 100), Drawn(1, "sync", 102, 112), Drawn(0, "gemm", 114, 214)];
     let of = job_of(&[&early, &late]);
     let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
-    let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
+    let rows = waits(&edges, 0, Work::IN_PLACE).unwrap();
     let short = |row: &WaitRow| (row.awaited, row.kind, row.wait_ps / US, row.root);
     let queue = |queue| Some(Party::Queue { rank: 0, queue });
     assert_eq!(
@@ -324,7 +324,7 @@ proptest! {
     fn waits_add_up_to_the_idle_time(slices in any_slices()) {
         let of = job_of(&[&slices]);
         let edges = JobEdges::of(&of, Work::IN_PLACE).unwrap();
-        let rows = waits(&edges, 0, Cancel::NEVER).unwrap();
+        let rows = waits(&edges, 0, Work::IN_PLACE).unwrap();
         let found: i64 = rows.iter().map(|row| row.wait_ps).sum();
         let idle = (0..3).map(|queue| {
             let mut on: Vec<&Drawn> = slices.iter().filter(|slice| slice.0 == queue).collect();

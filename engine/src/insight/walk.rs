@@ -6,7 +6,7 @@ use super::edge::{EdgeKind, GraphEdge, RankEdges};
 use super::graph::{JobGraph, MeetingCall};
 use crate::base::Result;
 use crate::exec::Work;
-use crate::model::{MachineSide, WaitingRanks};
+use crate::model::{MachineSide, WaitingRanks, WorkNode};
 
 /// The activity of a part of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +88,8 @@ pub(super) struct WalkPlace {
 pub struct JobEdges<'g> {
     pub(super) graph: &'g JobGraph,
     pub(super) ranks: Vec<RankEdges>,
+    /// For each rank its nodes: a walk reads one of them in each step.
+    nodes: Vec<&'g [WorkNode]>,
     /// For each meeting its last arrival, and that of its root.
     arrivals: Vec<MeetingArrivals>,
     /// Most steps of a walk: clocks that are wrong can lead in a circle.
@@ -127,7 +129,8 @@ impl<'g> JobEdges<'g> {
             }
         }
         let most_steps = graph.len() + graph.meetings.len() + 1;
-        Ok(Self { graph, ranks, arrivals, most_steps })
+        let nodes = graph.ranks.iter().map(|rank| &rank.work.nodes[..]).collect();
+        Ok(Self { graph, ranks, nodes, arrivals, most_steps })
     }
 
     /// The graph.
@@ -153,20 +156,19 @@ impl<'g> JobEdges<'g> {
             WaitingRanks::RootForAll if of.root.is_none_or(|root| root == rank) => arrivals.last,
             WaitingRanks::RootForAll => None,
         };
-        let node = &self.graph.ranks[rank as usize].work.nodes[call.node as usize];
+        let node = &self.nodes[rank as usize][call.node as usize];
         found.filter(|one| one.rank != rank && one.start_ps > node.start_ps && one.start_ps <= node.end_ps())
     }
 
     /// Walks back from a place to a time. The parts come in the order of the walk, the last one
     /// first.
-    pub(super) fn back(&self, from: WalkPlace, until_ps: i64) -> Vec<PathPart> {
-        let mut walk = PathWalk { edges: self, parts: Vec::new(), until_ps };
+    pub(super) fn each_back(&self, from: WalkPlace, until_ps: i64, take: impl FnMut(PathPart)) {
+        let mut walk = PathWalk { edges: self, take, until_ps };
         let mut place = Some(from);
         for _ in 0..self.most_steps {
             let Some(at) = place.filter(|place| place.time_ps > until_ps) else { break };
             place = walk.step(at);
         }
-        walk.parts
     }
 
     /// The work of a device, or call of a host without any, that ended last.
@@ -187,18 +189,18 @@ impl<'g> JobEdges<'g> {
     }
 }
 
-struct PathWalk<'e, 'g> {
+struct PathWalk<'e, 'g, F> {
     edges: &'e JobEdges<'g>,
-    parts: Vec<PathPart>,
+    take: F,
     until_ps: i64,
 }
 
-impl PathWalk<'_, '_> {
+impl<F: FnMut(PathPart)> PathWalk<'_, '_, F> {
     fn part(&mut self, place: WalkPlace, kind: PathKind, start_ps: i64) {
         let WalkPlace { rank, node, time_ps: end_ps } = place;
         let start_ps = start_ps.max(self.until_ps);
         if start_ps < end_ps {
-            self.parts.push(PathPart { rank, node, kind, start_ps, end_ps });
+            (self.take)(PathPart { rank, node, kind, start_ps, end_ps });
         }
     }
 
@@ -206,8 +208,8 @@ impl PathWalk<'_, '_> {
     fn step(&mut self, place: WalkPlace) -> Option<WalkPlace> {
         let WalkPlace { rank, node, time_ps } = place;
         let edges = self.edges;
-        let graph = &edges.graph.ranks[rank as usize];
-        let of = &graph.work.nodes[node as usize];
+        let (graph, nodes) = (&edges.graph.ranks[rank as usize], edges.nodes[rank as usize]);
+        let of = &nodes[node as usize];
         let side = graph.classes[of.class as usize].side;
         if time_ps > of.start_ps {
             if let Some(call) = edges.call(rank, node)
@@ -246,7 +248,7 @@ impl PathWalk<'_, '_> {
         let place = WalkPlace { rank, node: from, time_ps: free_ps };
         if kind == EdgeKind::Launch {
             // From the start of the launch on, its own length does not count.
-            let start_ps = graph.work.nodes[from as usize].start_ps.min(free_ps);
+            let start_ps = nodes[from as usize].start_ps.min(free_ps);
             self.part(place, PathKind::Call, start_ps);
             return Some(WalkPlace { time_ps: start_ps, ..place });
         }
@@ -273,13 +275,14 @@ impl CriticalPath {
             rank.classes[rank.work.nodes[last.node as usize].class as usize].side
         };
         let first = edges.graph.ranks.iter().filter_map(|rank| {
-            let is_it = |node: &&crate::model::WorkNode| {
+            let is_it = |node: &&WorkNode| {
                 rank.is_recorded(node) && rank.classes[node.class as usize].side == side_of_last
             };
             rank.work.nodes.iter().find(is_it).map(|node| node.start_ps)
         });
         let first_ps = first.min().unwrap_or(last.time_ps);
-        let mut parts = edges.back(last, first_ps);
+        let mut parts = Vec::new();
+        edges.each_back(last, first_ps, |part| parts.push(part));
         parts.reverse();
         Self { span_ps: (first_ps, last.time_ps), parts }
     }

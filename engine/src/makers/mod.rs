@@ -21,14 +21,17 @@ mod row_texts;
 mod rows;
 mod summary_layout;
 mod time_partition;
+mod window_rows;
 mod work_reader;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::metrics::{AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, trace};
-use crate::model::{MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
+use crate::metrics::{
+    AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, TrackTimes, trace,
+};
+use crate::model::{FlopLoad, MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
 
@@ -52,8 +55,8 @@ struct MakerFacts {
     colours: Option<fn() -> Vec<KindColour>>,
     /// The tool whose output exports repeat.
     imitated: Option<Tool>,
-    /// The metrics that only a whole run has: a window has those of any trace instead.
-    of_run: Option<AbsentMetrics>,
+    /// The reason why a window has the metrics of any trace alone, if it has.
+    of_run: Option<&'static AbsentMetrics>,
     /// The metrics that a reader looks at first.
     layout: SummaryLayout,
 }
@@ -64,10 +67,12 @@ struct Maker<B> {
     metrics: fn(&Segment<B>, &MetricScope, Work<'_>) -> Result<RankMetrics>,
     /// The collective operations of a rank; see [`collectives`].
     calls: fn(&Segment<B>, u32, CallIds, Cancel<'_>) -> Result<RankCalls>,
+    /// The floating-point operations of a rank over time; see [`collectives`].
+    flops: fn(&Segment<B>, Cancel<'_>) -> Result<FlopLoad>,
     /// The host on which a rank ran, if its trace states it.
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The work of a rank; see [`work`].
-    work: fn(&Segment<B>, Cancel<'_>) -> Result<RankWork>,
+    work: fn(&Segment<B>, Work<'_>) -> Result<RankWork>,
     /// The line of source of a row; see [`source_line`].
     source: fn(&Segment<B>, u32) -> Result<Option<String>>,
     /// The counters of power of a rank; see [`power()`].
@@ -154,6 +159,7 @@ impl<B: Bytes> Maker<B> {
         Self {
             metrics: kineto::metrics::read,
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
+            flops: kineto::metrics::flops_over_time,
             host: |_, _| Ok(None),
             work: kineto::work::read,
             source: |_, _| Ok(None),
@@ -172,9 +178,7 @@ impl<B: Bytes> Maker<B> {
 pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
     let of_run = MakerFacts::of(&segment.footer().rank.source).of_run;
     let mut metrics = match of_run.filter(|_| scope.window.is_some()) {
-        Some(absent) => {
-            RankMetrics { absent: vec![absent], ..RankMetrics::of(trace::groups(segment, scope, work)?) }
-        }
+        Some(absent) => RankMetrics { absent: vec![absent.clone()], ..trace::read(segment, scope, work)? },
         None => makers!(function_of_maker, metrics, segment: B)(segment, scope, work)?,
     };
     // The totals come first, their parts next. The job itself has shares of all ranks instead.
@@ -187,12 +191,18 @@ pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'
         };
         let at = groups.iter().position(|group| group.key.starts_with("overall")).map_or(0, |at| at + 1);
         groups.splice(at..at, time);
+        let tracks = match metrics.tracks.take() {
+            Some(tracks) => tracks,
+            None => TrackTimes::read(segment, scope, work)?,
+        };
+        metrics.tables.extend(tracks.table(segment));
+        metrics.absent.extend(tracks.absent());
     }
     Ok(metrics)
 }
 
-/// The collective operations of a rank, by the typed identities of tracks and by fields. Empty if
-/// the trace has none.
+/// The collective operations of a rank, by the typed identities of tracks and by fields, and what
+/// it computed meanwhile. Empty if the trace has none.
 pub fn collectives<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,
@@ -202,13 +212,14 @@ pub fn collectives<B: Bytes>(
     let mut calls = makers!(function_of_maker, calls, segment: B)(segment, rank, ids, cancel)?;
     let span = trace::span(segment);
     calls.recorded_ps = (span.start.0, span.end.0);
+    calls.flops = makers!(function_of_maker, flops, segment: B)(segment, cancel)?;
     Ok(calls)
 }
 
 /// The work of a rank, for a replay: what ran on its devices, and which calls of the host launched
 /// or awaited it. Empty if the trace has no such work.
-pub fn work<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
-    makers!(function_of_maker, work, segment: B)(segment, cancel)
+pub fn work<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<RankWork> {
+    makers!(function_of_maker, work, segment: B)(segment, work)
 }
 
 /// The work of a rank as far as it tells steps: without kernels on streams and without marks of
@@ -220,7 +231,7 @@ pub fn work_of_steps<B: Bytes>(
 ) -> Result<RankWork> {
     let has_kernels = || call_columns::slice_tracks(segment, |role| role == Role::Kernels).next().is_some();
     match marks.iter().any(|mark| mark.kind == MarkKind::Step) || has_kernels() {
-        true => work(segment, cancel),
+        true => work(segment, Work { cancel, ..Work::IN_PLACE }),
         false => Ok(RankWork::default()),
     }
 }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_columns::first_row;
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::{Cancel, Exec};
 use crate::model::rank_work::NO_LAYER;
 use crate::model::{
     MachineSide, NameId, RankWork, Role, SliceForm, TableId, TrackId, WorkClass, WorkNode, WorkQueue, is_wait,
@@ -90,23 +90,43 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
     pub(super) fn add(&mut self, slice: EndedSlice, track: TrackId, side: MachineSide) -> u32 {
         let identity = self.segment.footer().tracks[track.0 as usize].spec.identity;
         let queue = WorkQueue { track, lane: slice.lane, identity, side };
-        let work = &mut self.work;
         let queue = match self.last_queue {
             Some((last, at)) if last == queue => at,
-            _ => {
-                let at = *self.queues.entry(queue).or_insert_with(|| push(&mut work.queues, queue));
-                self.last_queue = Some((queue, at));
-                at
-            }
+            _ => self.queue(queue),
         };
-        let class = WorkClass { queue, name: slice.name, layer: slice.layer };
-        let class = *self.classes.entry(class).or_insert_with(|| push(&mut work.classes, class));
+        let class = self.class(WorkClass { queue, name: slice.name, layer: slice.layer });
         let duration_ps = slice.end_ps.saturating_sub(slice.start_ps);
-        push(work.nodes.make_mut(), WorkNode { start_ps: slice.start_ps, duration_ps, class, row: slice.row })
+        let node = WorkNode { start_ps: slice.start_ps, duration_ps, class, row: slice.row };
+        push(self.work.nodes.make_mut(), node)
+    }
+
+    fn queue(&mut self, queue: WorkQueue) -> u32 {
+        let queues = &mut self.work.queues;
+        let at = *self.queues.entry(queue).or_insert_with(|| push(queues, queue));
+        self.last_queue = Some((queue, at));
+        at
+    }
+
+    fn class(&mut self, class: WorkClass) -> u32 {
+        let classes = &mut self.work.classes;
+        *self.classes.entry(class).or_insert_with(|| push(classes, class))
+    }
+
+    /// Adds the nodes of another reader, which has no edges, behind all nodes so far. Returns the
+    /// position of the first one.
+    pub(super) fn append(&mut self, other: Self) -> u32 {
+        let first = crate::base::narrow(self.work.nodes.len());
+        let RankWork { queues, classes, nodes, .. } = other.work;
+        let queues: Vec<u32> = queues.into_iter().map(|queue| self.queue(queue)).collect();
+        let class = |class: WorkClass| WorkClass { queue: queues[class.queue as usize], ..class };
+        let classes: Vec<u32> = classes.into_iter().map(|of| self.class(class(of))).collect();
+        let moved = nodes.iter().map(|node| WorkNode { class: classes[node.class as usize], ..*node });
+        self.work.nodes.make_mut().extend(moved);
+        first
     }
 
     /// The work, in order and with its names.
-    pub(super) fn finish(mut self) -> Result<RankWork> {
+    pub(super) fn finish(mut self, exec: &dyn Exec) -> Result<RankWork> {
         for class in &self.work.classes {
             for name in [class.name, class.layer].into_iter().filter(|name| *name != NO_LAYER) {
                 if let Entry::Vacant(place) = self.work.names.entry(name) {
@@ -115,7 +135,7 @@ impl<'s, B: Bytes> WorkReader<'s, B> {
             }
         }
         self.work.queue_names = self.queue_names();
-        self.work.sort();
+        self.work.sort(exec);
         Ok(self.work)
     }
 

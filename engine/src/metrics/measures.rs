@@ -14,6 +14,42 @@ pub struct RankMeasures {
     pub arrays: Option<ArrayUse>,
     /// Errors that the hardware reported. `None` if traces of this kind have none.
     pub errors: Option<Vec<DeviceError>>,
+    /// Traffic of the tensors that transfers name, the most loaded bytes first.
+    pub tensors: Vec<TensorTraffic>,
+}
+
+/// Transfers of a tensor between the memory of a device and the state buffer of its engines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TensorTraffic {
+    /// Number of the rank.
+    pub rank: u32,
+    /// Name of the tensor.
+    pub name: String,
+    /// Bytes of the tensor as the program states them; 0 if it does not.
+    pub size_bytes: u64,
+    /// Transfers that load it or parts of it.
+    pub loads: u64,
+    /// Bytes that they load.
+    pub loaded_bytes: u64,
+    /// Sum of their durations in picoseconds.
+    pub loading_ps: u64,
+    /// Bytes of it that left the state buffer.
+    pub stored_bytes: u64,
+    /// From the start of the first load to the end of the last one, in picoseconds of the clock
+    /// that all ranks share.
+    pub span_ps: (i64, i64),
+    /// Row of the first load.
+    pub row: u32,
+}
+
+impl TensorTraffic {
+    /// Bytes that so many passes through the program need to load: all of the tensor in each, or
+    /// what was stored if that is more. `None` if neither is known.
+    #[must_use]
+    pub fn needed_bytes(&self, passes: f64) -> Option<f64> {
+        let needed = (self.size_bytes as f64 * passes).max(self.stored_bytes as f64);
+        (needed > 0.0).then_some(needed)
+    }
 }
 
 /// The part of a device that its kernels fill. Times are in picoseconds.

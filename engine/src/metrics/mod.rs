@@ -3,14 +3,19 @@
 
 mod definition;
 mod device;
+mod measured_span;
 mod measures;
 pub mod roofline;
 pub mod trace;
+mod track_times;
 
 pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
 pub use device::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
-pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures};
+pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures, TensorTraffic};
 pub use roofline::{NumberWidth, PeakRates, RooflineBound, RooflinePoint};
+pub use track_times::TrackTimes;
+
+use std::borrow::Cow;
 
 use crate::base::Interval;
 use crate::model::{OwnedValue, Unit};
@@ -24,6 +29,8 @@ pub struct RankMetrics {
     pub tables: Vec<MetricTable>,
     /// The division of the time, if it comes from the same reading of all rows.
     pub time: Option<MetricGroup>,
+    /// The times of tracks, if they come from the same reading of all rows.
+    pub tracks: Option<TrackTimes>,
     /// Families that cannot be computed from this trace.
     pub absent: Vec<AbsentMetrics>,
 }
@@ -37,19 +44,19 @@ impl RankMetrics {
 }
 
 /// A family without values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AbsentMetrics {
     /// Key of the family.
     pub key: &'static str,
     /// Its heading.
     pub title: &'static str,
     /// Reason, and what would give the values.
-    pub reason: &'static str,
+    pub reason: Cow<'static, str>,
 }
 
 impl From<&MetricFamily> for AbsentMetrics {
     fn from(family: &MetricFamily) -> Self {
-        Self { key: family.key, title: family.title, reason: family.needs }
+        Self { key: family.key, title: family.title, reason: Cow::Borrowed(family.needs) }
     }
 }
 

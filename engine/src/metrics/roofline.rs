@@ -1,7 +1,9 @@
 //! The roofline of a device: how fast it could compute work of a given intensity, and how fast it
 //! did.
 
-use super::{MetricDefinition, MetricFamily, MetricRow};
+use std::borrow::Cow;
+
+use super::{AbsentMetrics, MetricDefinition, MetricFamily, MetricRow};
 use crate::base::time::PS_PER_S;
 use crate::model::{OwnedValue, Unit};
 
@@ -82,7 +84,11 @@ pub const FAMILY: MetricFamily = MetricFamily {
     title: "Roofline",
     row: Some("work"),
     metrics: &[
-        MetricDefinition::new("time", Unit::Seconds, "Time on the device."),
+        MetricDefinition::new(
+            "time",
+            Unit::Seconds,
+            "Time on the device. Of a layer: the stretches in which its products and transfers follow each other.",
+        ),
         MetricDefinition::new(
             "flops_rate",
             Unit::FlopsPerSecond,
@@ -95,13 +101,13 @@ pub const FAMILY: MetricFamily = MetricFamily {
         ),
         MetricDefinition::new("bound", Unit::None, "What limits the reachable rate: memory or compute."),
         MetricDefinition::new("intensity", Unit::None, "Floating-point operations per byte."),
-        MetricDefinition::new("count", Unit::Count, "Number of executions."),
+        MetricDefinition::new("count", Unit::Count, "Number of executions, or of the stretches of a layer."),
         MetricDefinition::new("flops", Unit::Flops, "Floating-point operations of all executions."),
         MetricDefinition::new(
             "bytes",
             Unit::Bytes,
             "Bytes of all executions. Of an operator of PyTorch: each input read once, each output written \
-             once. Of a Neuron device: bytes that its memory moved.",
+             once. Of a Neuron device or of a layer: bytes that its memory moved.",
         ),
         MetricDefinition::new(
             "reachable_rate",
@@ -116,6 +122,22 @@ pub const FAMILY: MetricFamily = MetricFamily {
     needs: "no operator states the shapes of its inputs; `record_shapes=True` of the PyTorch profiler records \
             them",
 };
+
+/// The line about work without a point, if there is some: `what` in the plural, how many there are,
+/// and how many of them lack operations or bytes.
+#[must_use]
+pub fn without_point(what: &str, all: usize, absent: usize) -> Option<AbsentMetrics> {
+    let verb = if absent == 1 { "has" } else { "have" };
+    let reason = format!("{absent} of {all} {what} {verb} no operations or no bytes");
+    let (key, title) = ("roofline_points", "Points of the roofline");
+    (absent > 0).then_some(AbsentMetrics { key, title, reason: Cow::Owned(reason) })
+}
+
+/// The absence of the roofline, for a reason of its own.
+#[must_use]
+pub const fn no_roofline(reason: &'static str) -> AbsentMetrics {
+    AbsentMetrics { key: FAMILY.key, title: FAMILY.title, reason: Cow::Borrowed(reason) }
+}
 
 impl RooflinePoint {
     /// The values of the family.

@@ -1,9 +1,13 @@
 //! Metrics of any trace: its length, how busy its tracks are, and the names with the most time.
 
-use super::{Metric, MetricDefinition, MetricFamily, MetricGroup, MetricScope};
+pub use super::measured_span::span;
+use super::measured_span::{Denominators, OWN, select_all};
+pub(crate) use super::measured_span::{seconds, track_path};
+use super::track_times::{self, TrackTimes};
+use super::{Metric, MetricDefinition, MetricFamily, MetricGroup, MetricScope, RankMetrics};
 use crate::base::{Interval, Result};
 use crate::exec::Work;
-use crate::model::{MachineSide, OwnedValue, Role, TrackId, Unit};
+use crate::model::{MachineSide, OwnedValue, Unit};
 use crate::query::{self, NameTime, Selection, TrackStats};
 use crate::segment::{Bytes, Segment};
 
@@ -55,8 +59,6 @@ const fn by_thing(key: &'static str, title: &'static str, metric: &'static Metri
     MetricFamily { key, title, row: Some(metric.name), metrics, source: OWN, needs: "" }
 }
 
-/// The source of definitions of nprof.
-const OWN: &str = "nprof";
 const BUSY: MetricFamily = by_thing(
     "busy_share_by_track",
     "Busy share by track",
@@ -74,59 +76,16 @@ const SELF: MetricFamily = by_thing(
 );
 
 /// The families of any trace, in display order.
-pub const FAMILIES: [&MetricFamily; 4] = [&TOTALS, &BUSY, &WAITING, &SELF];
+pub const FAMILIES: [&MetricFamily; 5] = [&TOTALS, &BUSY, &WAITING, &SELF, &track_times::FAMILY];
 
 /// Number of listed names.
 const TOP_NAMES: usize = 20;
 
-/// The span of all events.
-#[must_use]
-pub fn span<B: Bytes>(segment: &Segment<B>) -> Interval {
-    let filled = segment.footer().tracks.iter().filter(|track| track.rows > 0);
-    let spans = filled.map(|track| Interval::new(track.start_ps, track.end_ps));
-    spans.reduce(Interval::cover).unwrap_or_default()
-}
-
-/// The times that shares are taken of.
-#[derive(Debug, Clone, Copy)]
-struct Denominators {
-    /// From the first to the last slice that takes time; the span of all events without any.
-    total: Interval,
-    /// From the first to the last slice on tracks of devices. Holistic Trace Analysis takes its
-    /// shares of this time.
-    device: Option<Interval>,
-}
-
-impl Denominators {
-    fn of<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Self> {
-        if let Some(window) = scope.window {
-            return Ok(Self { total: window, device: None });
-        }
-        let total = query::extent(segment, |role| !role.is_state(), work.cancel)?;
-        let is_device = |role: Role| role.is_work() && role.side() == Some(MachineSide::Device);
-        let device = query::extent(segment, is_device, work.cancel)?;
-        Ok(Self { total: total.unwrap_or_else(|| span(segment)), device })
-    }
-
-    /// The time of a track with this role, in picoseconds.
-    fn of_role(&self, role: Role) -> f64 {
-        let device = self.device.filter(|_| role.side() == Some(MachineSide::Device));
-        device.unwrap_or(self.total).duration_ps().unsigned_abs().max(1) as f64
-    }
-}
-
-/// Totals, busy shares by track, and times by name. In a window only its parts of slices count, and
-/// shares are of the window.
-pub fn groups<B: Bytes>(
-    segment: &Segment<B>,
-    scope: &MetricScope,
-    work: Work<'_>,
-) -> Result<Vec<MetricGroup>> {
-    let span = span(segment);
-    // An instant at the last time of the span counts too.
-    let whole = Interval::new(span.start.0, span.end.0.saturating_add(1));
+/// Totals, busy shares by track, times by name, and the times of tracks. In a window only its parts
+/// of slices count, and shares are of the window.
+pub fn read<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
     let tracks = query::slice::tracks(segment, None);
-    let selection = query::selection::select(segment, &tracks, scope.window.unwrap_or(whole), work)?;
+    let selection = select_all(segment, scope, &tracks, work)?;
     let of = Denominators::of(segment, scope, work)?;
     let mut groups = vec![MetricGroup {
         key: "overall",
@@ -139,7 +98,8 @@ pub fn groups<B: Bytes>(
     }];
     groups.extend(shares(segment, &selection.by_track, &of));
     groups.extend(self_times(segment, &selection.by_name)?);
-    Ok(groups)
+    let times = TrackTimes::of(segment, &tracks, &selection, of.total);
+    Ok(RankMetrics { tracks: Some(times), ..RankMetrics::of(groups) })
 }
 
 fn totals<B: Bytes>(
@@ -168,15 +128,6 @@ fn totals_of_window(window: Interval, selection: &Selection) -> Vec<Metric> {
         time(TOTAL_TIME, window.duration_ps().unsigned_abs(), "Length of the window."),
         Metric::new("slice_count", count(selection.count), Unit::Count, reaching),
     ]
-}
-
-/// The name of a track behind those of the groups above it.
-pub(crate) fn track_path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
-    let spec = |id: TrackId| &segment.footer().tracks[id.0 as usize].spec;
-    let above = std::iter::successors(Some(track), |id| spec(*id).parent);
-    let mut names: Vec<&str> = above.map(|id| spec(id).name.as_str()).collect();
-    names.reverse();
-    names.join(" / ")
 }
 
 /// Busy shares by track, and the shares of tracks that wait.
@@ -258,11 +209,6 @@ fn time(name: &str, ps: u64, doc: &str) -> Metric {
     Metric::new(name, seconds(ps), Unit::Seconds, doc)
 }
 
-/// A time in seconds, like those of neuron-profile.
-pub(crate) fn seconds(ps: u64) -> OwnedValue {
-    OwnedValue::Float(ps as f64 / crate::base::time::PS_PER_S as f64)
-}
-
 fn count(count: u64) -> OwnedValue {
     i64::try_from(count).map_or(OwnedValue::Uint(count), OwnedValue::Int)
 }
@@ -271,12 +217,13 @@ fn count(count: u64) -> OwnedValue {
 mod tests {
     use super::*;
     use crate::fixture::{RankTrack, rank_of};
+    use crate::model::Role;
 
     /// The groups of a rank with a slice on a track of its own for each `(role, name, duration)`.
     fn groups_of(slices: &[(Role, &str, i64)]) -> Vec<MetricGroup> {
         let track = |&(role, name, duration_ps): &_| RankTrack::of(role, &[(name, 0, duration_ps)]);
         let segment = rank_of("trace_event", &slices.iter().map(track).collect::<Vec<_>>());
-        groups(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap()
+        read(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap().groups
     }
 
     /// The shares and the times of a group, times in picoseconds.
@@ -350,7 +297,7 @@ mod tests {
                 RankTrack::of(Role::Unknown, &[("Start", 0, 0), ("Record Window End", 900, 900)]),
             ],
         );
-        let groups = groups(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap();
+        let groups = read(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap().groups;
         assert_eq!(values(&groups, "overall"), [400.0, 100.0], "total and device time");
         assert_eq!(values(&groups, "busy_share_by_track"), [0.5, 0.6, 0.0]);
         assert_eq!(values(&groups, "wait_share_by_track"), [0.05]);

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ComputeLoad, TransferStep};
+use super::{ComputeLoad, FlopLoad, TransferStep};
 
 /// A kind of collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -317,6 +317,8 @@ pub struct RankCalls {
     /// Share of time with copies and fills of memory, and neither computation nor communication,
     /// over time.
     pub copy_load: ComputeLoad,
+    /// Floating-point operations over time, as far as the trace tells them.
+    pub flops: FlopLoad,
     /// Time in which the rank communicated.
     pub communication_ps: i64,
     /// Time from the first to the last work of the device: kernels, copies and fills.
@@ -341,6 +343,7 @@ impl RankCalls {
         self.calls.starts_ps.iter_mut().for_each(later);
         later(&mut self.compute_load.start_ps);
         later(&mut self.copy_load.start_ps);
+        later(&mut self.flops.start_ps);
         for transfer in &mut self.transfers {
             later(&mut transfer.start_ps);
             later(&mut transfer.end_ps);

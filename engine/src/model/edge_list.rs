@@ -4,6 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::stated_edge::{Certainty, EdgeReason, NO_SEMAPHORE, NOBODY, NodePoint, StatedEdge};
 use crate::base::Result;
+use crate::exec::{Exec, sort_by_key};
 use crate::spill::{Shelf, Shelved};
 
 /// Bits of the code of an edge: its point, the point that it comes from, whether it has a time from
@@ -168,6 +169,14 @@ impl EdgeList {
         self.edges.make_mut().push(edge.into());
     }
 
+    /// Adds the edges of another list behind those of this one.
+    pub fn append(&mut self, other: Self) {
+        match self.is_empty() {
+            true => *self = other,
+            false => self.edges.make_mut().extend_from_slice(&other.edges),
+        }
+    }
+
     /// Keeps the edges that are wanted. Those on a shelf stay there if all are.
     pub fn retain(&mut self, is_wanted: impl Fn(&StatedEdge) -> bool) {
         if !self.iter().all(|edge| is_wanted(&edge)) {
@@ -183,10 +192,10 @@ impl EdgeList {
     }
 
     /// Sorts the edges by their nodes, then by their points.
-    pub fn sort(&mut self) {
+    pub fn sort(&mut self, exec: &dyn Exec) {
         let key = |edge: &PackedEdge| (edge.node, edge.code.point(AT_END));
         if !self.edges.is_sorted_by_key(key) {
-            self.edges.make_mut().sort_by_key(key);
+            sort_by_key(exec, self.edges.make_mut(), key);
         }
     }
 

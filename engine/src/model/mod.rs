@@ -5,6 +5,7 @@ pub mod collective;
 pub mod compute_load;
 pub mod edge_list;
 pub mod field;
+mod flop_load;
 pub mod flow;
 pub mod names;
 pub mod power_counter;
@@ -30,6 +31,7 @@ pub use collective::{
 pub use compute_load::ComputeLoad;
 pub use edge_list::{EdgeCode, EdgeList, EdgeSlice};
 pub use field::{FieldId, FieldSpec, OwnedValue, Unit, Value};
+pub use flop_load::FlopLoad;
 pub use flow::{Bind, FlowPhase, FlowPoint};
 pub(crate) use names::hash_of;
 pub use names::{NameId, Names};

@@ -9,6 +9,7 @@ use super::edge_list::EdgeList;
 use super::stated_edge::{NOBODY, StatedEdge, WaitCounts};
 use super::{Identity, MachineSide, TrackId};
 use crate::base::{ClockFit, Result, Time};
+use crate::exec::{Exec, sort_by_key};
 use crate::spill::{Shelf, Shelved};
 
 /// [`RankWork::launches`] of work whose launch is not known.
@@ -156,12 +157,15 @@ impl RankWork {
         launches[node as usize] = by;
     }
 
-    /// Puts all long lists on a shelf.
-    pub fn shelve(&mut self, shelf: &dyn Shelf) -> Result<()> {
-        self.nodes.shelve(shelf)?;
-        self.launches.shelve(shelf)?;
-        self.host.shelve(shelf)?;
-        self.edges.shelve(shelf)
+    /// Puts all long lists on a shelf, the edges beside the others.
+    pub fn shelve(&mut self, shelf: &dyn Shelf, exec: &dyn Exec) -> Result<()> {
+        let Self { nodes, launches, host, edges, .. } = self;
+        let (mut of_edges, mut of_others) = (Ok(()), Ok(()));
+        exec.beside(&mut || of_edges = edges.shelve(shelf), &mut || {
+            of_others =
+                nodes.shelve(shelf).and_then(|()| launches.shelve(shelf)).and_then(|()| host.shelve(shelf));
+        });
+        of_edges.and(of_others)
     }
 
     /// The name of the track of a queue.
@@ -210,27 +214,39 @@ impl RankWork {
     }
 
     /// Sorts the nodes by start, and keeps their links.
-    pub fn sort(&mut self) {
+    pub fn sort(&mut self, exec: &dyn Exec) {
         let key = |node: &WorkNode| (node.start_ps, node.row);
         if !self.nodes.is_sorted_by_key(key) {
             // Tracks come one after the other, each in its order: a stable sort merges them.
             let keyed = (0_u32..).zip(&self.nodes).map(|(at, node)| (node.start_ps, node.row, at));
             let mut keyed: Vec<(i64, u32, u32)> = keyed.collect();
-            keyed.sort();
+            sort_by_key(exec, &mut keyed, |key| *key);
             let order: Vec<u32> = keyed.into_iter().map(|(_, _, at)| at).collect();
-            self.reorder(&order);
+            self.reorder(&order, exec);
         }
-        self.edges.sort();
+        self.edges.sort(exec);
     }
 
     /// Puts the nodes into an order of their positions.
-    fn reorder(&mut self, order: &[u32]) {
+    fn reorder(&mut self, order: &[u32], exec: &dyn Exec) {
         let mut places = vec![0_u32; order.len()];
         for (place, &at) in (0_u32..).zip(order) {
             places[at as usize] = place;
         }
         let place = |at: u32| places.get(at as usize).copied().unwrap_or(NO_LAUNCH);
-        self.nodes = order.iter().map(|&at| self.nodes[at as usize]).collect();
+        let (nodes, edges) = (&self.nodes[..], &mut self.edges);
+        let mut moved = Shelved::default();
+        exec.beside(
+            &mut || {
+                edges.change(|edge| StatedEdge {
+                    node: place(edge.node),
+                    from: places.get(edge.from as usize).copied().unwrap_or(NOBODY),
+                    ..edge
+                });
+            },
+            &mut || moved = order.iter().map(|&at| nodes[at as usize]).collect(),
+        );
+        self.nodes = moved;
         if !self.launches.is_empty() {
             // Nodes that came later have no launch.
             let launch = |&at: &u32| self.launches.get(at as usize).map_or(NO_LAUNCH, |by| place(*by));
@@ -241,10 +257,5 @@ impl RankWork {
             *call = HostWork::new(place(call.node()), call.busy_ps);
         }
         host.sort_unstable_by_key(|call| call.node);
-        self.edges.change(|edge| StatedEdge {
-            node: place(edge.node),
-            from: places.get(edge.from as usize).copied().unwrap_or(NOBODY),
-            ..edge
-        });
     }
 }

@@ -1,5 +1,5 @@
-//! Time in which a track works and in which it waits. Each moment counts once for work and once for
-//! waits, also where slices overlap.
+//! Time in which a track works, in which it waits, and in which it does either. Each moment counts
+//! once for each, also where slices overlap.
 
 use crate::base::{Covered, Interval};
 use crate::model::WaitNames;
@@ -10,6 +10,7 @@ use crate::segment::BlockNameTotal;
 pub struct TrackLoad {
     busy: Covered,
     wait: Covered,
+    either: Covered,
 }
 
 /// Sums of the durations of a block.
@@ -38,13 +39,15 @@ impl TrackLoad {
     /// Creates a load that ignores all time before `start_ps`.
     #[must_use]
     pub fn after(start_ps: i64) -> Self {
-        Self { busy: Covered::after(start_ps), wait: Covered::after(start_ps) }
+        let none = Covered::after(start_ps);
+        Self { busy: none, wait: none, either: none }
     }
 
     /// Adds the next slice.
     pub fn add(&mut self, is_wait: bool, slice: Interval) {
         let covered = if is_wait { &mut self.wait } else { &mut self.busy };
         covered.add(slice.start.0, slice.end.0);
+        self.either.add(slice.start.0, slice.end.0);
     }
 
     /// Adds the next block from its sums, if they tell its times. `covered_ps` is the time of all
@@ -61,6 +64,7 @@ impl TrackLoad {
             (work_ps, wait_ps) if is_apart && work_ps.checked_add(wait_ps) == Some(covered_ps) => {
                 self.busy.add_known(work_ps, end_ps);
                 self.wait.add_known(wait_ps, end_ps);
+                self.either.add_known(covered_ps, end_ps);
                 return true;
             }
             _ => return false,
@@ -70,6 +74,7 @@ impl TrackLoad {
             return false;
         }
         own.add_known(covered_ps, end_ps);
+        self.either.add_known(covered_ps, end_ps);
         true
     }
 
@@ -84,6 +89,12 @@ impl TrackLoad {
     pub fn wait_ps(&self) -> u64 {
         self.wait.total_ps()
     }
+
+    /// Time in which at least one slice ran or waited.
+    #[must_use]
+    pub fn covered_ps(&self) -> u64 {
+        self.either.total_ps()
+    }
 }
 
 #[cfg(test)]
@@ -96,8 +107,8 @@ mod tests {
     type Slices = [(bool, i64, i64)];
 
     /// The load of slices in blocks of this many rows, from sums where they tell the times.
-    /// Returns busy, wait, and the number of blocks that were read.
-    fn of_blocks(slices: &Slices, rows: usize) -> (u64, u64, usize) {
+    /// Returns busy, wait, both, and the number of blocks that were read.
+    fn of_blocks(slices: &Slices, rows: usize) -> (u64, u64, u64, usize) {
         let (mut load, mut all, mut read) = (TrackLoad::after(0), Covered::after(0), 0);
         let blocks: Vec<&Slices> = slices.chunks(rows).collect();
         for (at, block) in blocks.iter().enumerate() {
@@ -116,7 +127,7 @@ mod tests {
                 block.iter().for_each(|&(is_wait, start, end)| load.add(is_wait, Interval::new(start, end)));
             }
         }
-        (load.busy_ps(), load.wait_ps(), read)
+        (load.busy_ps(), load.wait_ps(), load.covered_ps(), read)
     }
 
     #[test]
@@ -127,13 +138,13 @@ mod tests {
         {
             load.add(is_wait, Interval::new(start, end));
         }
-        assert_eq!((load.busy_ps(), load.wait_ps()), (21, 40));
+        assert_eq!((load.busy_ps(), load.wait_ps(), load.covered_ps()), (21, 40, 41));
     }
 
     #[test]
     fn slices_one_after_the_other_are_not_read() {
         let slices = [(true, 0, 5), (false, 5, 7), (false, 8, 9), (true, 9, 20), (false, 20, 21)];
-        assert_eq!(of_blocks(&slices, 2), (4, 16, 0));
+        assert_eq!(of_blocks(&slices, 2), (4, 16, 20, 0));
     }
 
     proptest! {
@@ -145,14 +156,15 @@ mod tests {
             slices.sort_by_key(|slice| slice.1);
             let slices: Vec<_> =
                 slices.into_iter().map(|(is_wait, start, length)| (is_wait, start, start + length)).collect();
-            let covered = |of: bool| {
+            let covered = |of: &[bool]| {
                 let is_inside = |at: i64| {
-                    slices.iter().any(|&(is_wait, start, end)| is_wait == of && (start..end).contains(&at))
+                    slices.iter().any(|&(is_wait, start, end)| of.contains(&is_wait) && (start..end).contains(&at))
                 };
                 (0..80).filter(|&at| is_inside(at)).count() as u64
             };
-            let (busy, wait, _) = of_blocks(&slices, rows);
-            prop_assert_eq!((busy, wait), (covered(false), covered(true)));
+            let (busy, wait, either, _) = of_blocks(&slices, rows);
+            prop_assert_eq!((busy, wait), (covered(&[false]), covered(&[true])));
+            prop_assert_eq!(either, covered(&[false, true]));
         }
     }
 }

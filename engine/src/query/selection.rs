@@ -61,6 +61,8 @@ pub struct TrackStats {
     /// Time of the span in which at least one slice waited. Work beside the wait counts as busy,
     /// too.
     pub wait_ps: u64,
+    /// Time of the span in which at least one slice ran or waited.
+    pub covered_ps: u64,
 }
 
 /// Statistics by number of the name.
@@ -167,7 +169,8 @@ fn select_of_track<B: Bytes>(
             tally.add_slice(NameId(name), slice, row, calls.as_mut());
         }
     }
-    (tally.total.busy_ps, tally.total.wait_ps) = (tally.load.busy_ps(), tally.load.wait_ps());
+    let TrackSums { load, total, .. } = &mut tally;
+    (total.busy_ps, total.wait_ps, total.covered_ps) = (load.busy_ps(), load.wait_ps(), load.covered_ps());
     Ok((tally.total, tally.names))
 }
 
@@ -182,7 +185,7 @@ struct TrackSums<'s> {
 
 impl<'s> TrackSums<'s> {
     fn new<B: Bytes>(segment: &'s Segment<B>, track: TrackId, span: Interval) -> Self {
-        let total = TrackStats { track, count: 0, busy_ps: 0, wait_ps: 0 };
+        let total = TrackStats { track, count: 0, busy_ps: 0, wait_ps: 0, covered_ps: 0 };
         let load = TrackLoad::after(span.start.0);
         Self { waits: &segment.footer().waits, span, total, names: NameStats::default(), load }
     }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::message_times::{TimeField, Timed};
 
-/// A share of time that each rank has in equal spans: busy, waiting or computing.
+/// Activity of each rank in equal spans: a share of time with work, waits or computation, or a rate
+/// of computation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ActivityShares {
@@ -20,6 +21,19 @@ pub struct ActivityShares {
     pub ranks: Vec<RankShares>,
     /// The quantities that are known of no rank.
     pub absent: Vec<AbsentQuantity>,
+    /// The rate that the share 1 means, if the quantity is a rate and no share of time: computation
+    /// is, if the operations of all ranks are known.
+    pub rate: Option<ActivityRate>,
+}
+
+/// A rate of computation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ActivityRate {
+    /// Floating-point operations a second of the share 1.
+    pub top_flops: f64,
+    /// Whether that is the peak of the devices. Else it is the largest rate of a rank in a span.
+    pub is_peak: bool,
 }
 
 /// Shares of time of a rank.
@@ -28,7 +42,7 @@ pub struct ActivityShares {
 pub struct RankShares {
     /// Number of the rank.
     pub rank: u32,
-    /// The share of each span, from 0 to 1.
+    /// The share of each span, from 0 to 1: of its time, or of the rate `top_flops`.
     pub shares: Vec<f32>,
 }
 

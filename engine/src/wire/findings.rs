@@ -9,6 +9,7 @@ use super::message_times::{TimeField, Timed};
 use super::page_link::place_in_page;
 use crate::base::time::short_duration;
 use crate::insight::Bracket;
+use crate::insight::finding::sentence::FoundCost;
 use crate::insight::finding::{
     Coverage, EvidenceValue, Finding, FindingEvidence, Judgement, Place, RankCoverage, RuleVerdict, Severity,
     sentence,
@@ -191,11 +192,10 @@ impl Findings {
     /// The answer from what the rules say about a run of this length.
     #[must_use]
     pub fn of(verdicts: &[RuleVerdict], length_ps: i64, coverage: &Coverage) -> Self {
-        let mut found: Vec<&Finding> = verdicts.iter().flat_map(|one| one.verdict.found()).collect();
-        found.sort_by_key(|one| Reverse(one.saved_ps()));
         let findings = entries(verdicts);
+        let found = findings.iter().filter(|one| one.state == RuleState::Found).map(FoundCost::from);
         Self {
-            answer: sentence::answer(&found, length_ps),
+            answer: sentence::answer(&found.collect::<Vec<_>>(), length_ps),
             recorded_ps: Some(length_ps),
             total: findings.len() as u64,
             findings,
@@ -257,7 +257,7 @@ pub fn entries(of: &[RuleVerdict]) -> Vec<FindingEntry> {
 
 impl FindingEntry {
     /// The answer of a rule that has no findings.
-    fn without_findings(of: &RuleVerdict) -> Self {
+    pub(super) fn without_findings(of: &RuleVerdict) -> Self {
         let rule = of.rule.rule();
         let (state, reason) = match &of.verdict {
             Judgement::CannotTell(missing) => (RuleState::CannotTell, Some(missing.words())),
@@ -364,7 +364,7 @@ impl From<&FindingEvidence> for EvidenceEntry {
         let value = match of.quantity {
             EvidenceValue::Time(ps) => ps as f64,
             EvidenceValue::Share(number) | EvidenceValue::Factor(number) => number,
-            EvidenceValue::Count(count) => count as f64,
+            EvidenceValue::Count(number) | EvidenceValue::Bytes(number) => number as f64,
         };
         Self {
             measure: of.measure.name().to_owned(),

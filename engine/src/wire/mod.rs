@@ -18,6 +18,7 @@ pub mod counter;
 pub mod detail;
 pub mod export;
 pub mod findings;
+mod findings_part;
 pub mod grammar;
 pub mod graph_progress;
 pub mod job;

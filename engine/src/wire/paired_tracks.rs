@@ -21,7 +21,7 @@ pub struct PairedTracks {
     pub a: PairedRun,
     /// The second run.
     pub b: PairedRun,
-    /// Length of a span of [`TrackPicture::busy`].
+    /// Length of a span whose busy part a track states.
     pub cell_ps: i64,
     /// The names of slices.
     pub names: Vec<String>,
@@ -78,7 +78,7 @@ pub struct TrackPicture {
     pub count: u64,
     /// The longest slices, by start.
     pub bars: Vec<ProgramBar>,
-    /// The busy part of each span of [`PairedTracks::cell_ps`], from 0 to 255.
+    /// The busy part of each span, from 0 to 255.
     pub busy: Vec<u8>,
 }
 
@@ -90,7 +90,7 @@ pub struct ProgramBar {
     pub start_ps: i64,
     /// Duration.
     pub duration_ps: i64,
-    /// Position of its name in [`PairedTracks::names`].
+    /// Position of its name in the list of names.
     pub name: u32,
 }
 
@@ -114,8 +114,7 @@ pub struct ProgramStretch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramCause {
-    /// Position of the name of the work in [`PairedTracks::names`]. `None` for time without
-    /// work.
+    /// Position of the name of the work in the list of names. `None` for time without work.
     pub name: Option<u32>,
     /// How much more time the second run takes for it in this stretch.
     pub difference_ps: i64,

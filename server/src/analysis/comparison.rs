@@ -13,7 +13,7 @@ use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide};
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 
 use super::regions::noted_spans_on_rank;
-use super::{AnalysisError, of_segment};
+use super::{AnalysisError, of_segment, on_all_cores};
 use crate::store::{Profile, RankFile, StoreError};
 
 /// Kinds of warnings by which events of a run are missing.
@@ -214,7 +214,7 @@ impl RankProgram {
         let tracks = device_tracks_without_launches(segment);
         let mut work = RankWork::default();
         if tracks.is_empty() {
-            work = makers::work(segment, cancel)?;
+            work = makers::work(segment, on_all_cores(cancel))?;
             if !work.has_device() {
                 work = host_work(segment, &[], cancel)?;
             }

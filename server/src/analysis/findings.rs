@@ -1,60 +1,92 @@
-//! The findings about the run of a profile: answers of the engine's rules about all ranks.
+//! The findings about the run of a profile: answers of the engine's rules about all ranks, found
+//! once and kept beside its segments.
 
 use nprof_engine::analysis::Analysed;
 use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
-use nprof_engine::insight::finding::{Coverage, Facts, RuleVerdict, findings};
+use nprof_engine::insight::finding::{Facts, findings};
 use nprof_engine::makers::{device_metrics, imitated_tool, measures, passes};
 use nprof_engine::metrics::{DeviceMetrics, RankMeasures};
 use nprof_engine::model::TrackId;
 use nprof_engine::query::slice;
 use nprof_engine::wire::findings::Findings;
+use serde::{Deserialize, Serialize};
 
-use super::graph::{Replayable, too_large};
+use super::graph::{Replayable, replayable, too_large};
 use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
-use super::{AnalysisError, of_segment, on_all_cores};
+use super::{AnalysisError, job_segment, of_segment, on_all_cores};
+use crate::kept_file::{KeptFile, KeptKind};
 use crate::store::{Profile, RankFile};
-use crate::summary::summary_of;
+use crate::summary::{self, summary_of};
 
-/// The answers of all rules about the run of a profile.
-#[derive(Debug)]
-pub struct JudgedRun {
-    /// The answers, those with the largest saving first.
-    pub verdicts: Vec<RuleVerdict>,
-    /// Length of the run in picoseconds.
-    pub length_ps: i64,
-    /// The recorded part of the run.
-    pub coverage: Coverage,
-}
+/// The file of a profile with its findings, a kept file ([`crate::kept_file`]). Its content is a
+/// hash over all that findings read.
+pub const FILE: &str = "run.findings";
+/// The version is raised when a rule is added, removed or answers differently. The program's
+/// version is part of it.
+const KIND: KeptKind =
+    KeptKind { subject: "findings", version: concat!("1-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
-impl JudgedRun {
-    /// Asks all rules. `None` if the profile has no work.
-    pub fn of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Option<Self>, AnalysisError> {
-        let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
-        if of.graph().is_empty() {
-            return Ok(None);
-        }
-        let facts = facts_of(profile, of, cancel)?;
-        let verdicts = findings(&facts).map_err(failed)?;
-        Ok(Some(Self { verdicts, length_ps: facts.length_ps(), coverage: facts.coverage }))
-    }
-
+/// The findings about the run of a profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KeptFindings {
     /// The message about all rules.
-    #[must_use]
-    pub fn message(&self) -> Findings {
-        Findings::of(&self.verdicts, self.length_ps, &self.coverage)
+    pub message: Findings,
+    /// The earliest event on the clocks of the analysis, in picoseconds.
+    pub first_ps: i64,
+}
+
+/// The kept findings of a profile, if nothing has changed since.
+#[must_use]
+pub fn kept(profile: &Profile) -> Option<KeptFindings> {
+    kept_file(profile).good()
+}
+
+/// The state of the file with the findings of a profile.
+#[must_use]
+pub fn kept_file(profile: &Profile) -> KeptFile<KeptFindings> {
+    KIND.read(&profile.dir.join(FILE), &content_of(profile))
+}
+
+/// A hash over all that findings read: the analysis of all ranks, and metrics of ranks. Regions and
+/// marks of users are no part of it.
+fn content_of(profile: &Profile) -> String {
+    let read = format!("{} {}", job_segment::key_of(profile), summary::KIND.version);
+    blake3::hash(read.as_bytes()).to_hex().to_string()
+}
+
+/// The findings of a profile: the kept ones, else those of its graph, which is made now.
+pub fn of_profile(profile: &Profile, cancel: Cancel<'_>) -> Result<KeptFindings, AnalysisError> {
+    match kept(profile) {
+        Some(kept) => Ok(kept),
+        None => of_run(profile, &replayable(profile, cancel)?, cancel),
     }
 }
 
-/// The message about a profile.
-pub fn message_of(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
-    let judged = JudgedRun::of(profile, of, cancel)?;
-    Ok(judged.map_or_else(|| Findings::unknown(NO_WORK), |run| run.message()))
+/// The findings of a profile with this graph, which are kept then.
+pub fn of_run(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<KeptFindings, AnalysisError> {
+    let message = judged(profile, of, cancel)?;
+    let first_ps = profile.manifest.start_on(|file| of.analysed.clock_of(file.rank)).0;
+    let found = KeptFindings { message, first_ps };
+    KIND.keep(&profile.dir.join(FILE), &content_of(profile), &found);
+    Ok(found)
 }
 
-/// Why a server does not look at a profile, and what does. `None` if it looks.
+/// The answers of all rules.
+fn judged(profile: &Profile, of: &Replayable, cancel: Cancel<'_>) -> Result<Findings, AnalysisError> {
+    if of.graph().is_empty() {
+        return Ok(Findings::unknown(NO_WORK));
+    }
+    let facts = facts_of(profile, of, cancel)?;
+    let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
+    let verdicts = findings(&facts).map_err(failed)?;
+    Ok(Findings::of(&verdicts, facts.length_ps(), &facts.coverage))
+}
+
+/// Why a server does not look at a profile whose findings are not kept, and what does. `None` if it
+/// looks.
 #[must_use]
 pub fn reason_without_graph(profile: &Profile) -> Option<String> {
     let name = profile.manifest.slug();
@@ -78,12 +110,17 @@ pub fn facts_of<'g>(
     cancel: Cancel<'g>,
 ) -> Result<Facts<'g>, AnalysisError> {
     let failed = |source: Error| AnalysisError::Segment { path: profile.dir.clone(), source };
-    let facts = Facts::new(&of.analysed.job, &of.analysed.report, of.graph(), on_all_cores(cancel))
-        .map_err(failed)?;
+    let work = on_all_cores(cancel);
+    let (mut facts, mut measured) = (None, None);
+    // Measurements are read from the segments, facts are those of the graph.
+    work.exec.beside(&mut || measured = Some(measures_of(profile, &of.analysed, cancel)), &mut || {
+        facts = Some(Facts::new(&of.analysed.job, &of.analysed.report, of.graph(), work));
+    });
+    let facts = facts.expect("both tasks are run").map_err(failed)?;
+    let facts = facts.with_measures(measured.expect("both tasks are run")?);
     let facts = facts.with_operators(Box::new(move |rank, track, span| {
         operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
     }));
-    let facts = facts.with_measures(measures_of(profile, &of.analysed, cancel)?);
     if !facts.lacks_steps() {
         return Ok(facts);
     }
@@ -117,6 +154,10 @@ fn measures_of(
         let clock = analysed.clock_of(file.rank);
         for error in of.errors.iter_mut().flatten() {
             error.start_ps = clock.to_shared(Time(error.start_ps)).0;
+        }
+        for tensor in &mut of.tensors {
+            let (start, end) = tensor.span_ps;
+            tensor.span_ps = (clock.to_shared(Time(start)).0, clock.to_shared(Time(end)).0);
         }
         Ok::<_, AnalysisError>(of)
     };

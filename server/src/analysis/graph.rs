@@ -1,12 +1,15 @@
 //! The dependency graph of a profile.
 
+use std::sync::Mutex;
+
 use indicatif::HumanCount;
 use nprof_engine::analysis::Analysed;
 use nprof_engine::base as engine;
-use nprof_engine::exec::Cancel;
+use nprof_engine::exec::{Cancel, Exec as _};
 use nprof_engine::insight::{GraphOverlay, JobGraph, RankGraph, RankOverlay};
 use nprof_engine::makers::{CallIds, host_work, source_line, work};
 use nprof_engine::model::RankWork;
+use nprof_engine::native::{AllCores, SegmentFile};
 use nprof_engine::query::row_times;
 use nprof_engine::spill::{NoShelf, Shelf};
 use nprof_engine::wire::run_graph::RunGraph;
@@ -65,20 +68,36 @@ pub fn metered(
     meter: &GraphMeter,
     cancel: Cancel<'_>,
 ) -> Result<Replayable, AnalysisError> {
-    let analysed = analyse(profile, CallIds::Skipped, cancel)?;
+    let (analysed, known) = analysed_and_read(profile, cancel)?;
     meter.begin_work();
     let shelf = shelf_of(profile);
     let on_shared_clock = |file: &RankFile, mut work: RankWork| {
         work.to_shared_clock(&analysed.clock_of(file.rank));
-        work.shelve(&*shelf)?;
+        work.shelve(&*shelf, &AllCores)?;
         Ok(work)
     };
-    let works = works(profile, &analysed, meter, &on_shared_clock, cancel)?;
+    let works = works(profile, &analysed, known, meter, &on_shared_clock, cancel)?;
     meter.begin_edges();
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
     let graph = JobGraph::new(&analysed.job, &analysed.report, works, &*shelf, on_all_cores(cancel))
         .map_err(failed)?;
     Ok(Replayable { analysed, run: RunGraph::from(graph) })
+}
+
+/// The analysis of a profile. That of a single rank leaves a core without work, which reads the
+/// work of the rank meanwhile.
+fn analysed_and_read(
+    profile: &Profile,
+    cancel: Cancel<'_>,
+) -> Result<(Analysed, Option<RankWork>), AnalysisError> {
+    let analysed = || analyse(profile, CallIds::Skipped, cancel);
+    let files = files_of(profile);
+    let [file] = files[..] else { return Ok((analysed()?, None)) };
+    let (mut found, mut read) = (None, None);
+    let work_of = |segment: &SegmentFile| work(segment, on_all_cores(cancel));
+    AllCores
+        .beside(&mut || found = Some(analysed()), &mut || read = Some(of_segment(profile, file, work_of)));
+    Ok((found.expect("both tasks are run")?, Some(read.expect("both tasks are run")?)))
 }
 
 /// The ranks of a profile by their numbers, as a job has them.
@@ -99,18 +118,27 @@ fn shelf_of(profile: &Profile) -> Box<dyn Shelf> {
 /// Changes the work of a rank that was read.
 type ChangeOfWork<'c> = &'c (dyn Fn(&RankFile, RankWork) -> engine::Result<RankWork> + Sync);
 
-/// The work of all ranks, each changed when it is read.
+/// The work of all ranks, each changed when it is read. `known` is that of a single rank, if it was
+/// read before.
 fn works(
     profile: &Profile,
     analysed: &Analysed,
+    known: Option<RankWork>,
     meter: &GraphMeter,
     change: ChangeOfWork<'_>,
     cancel: Cancel<'_>,
 ) -> Result<Vec<RankWork>, AnalysisError> {
     let files = files_of(profile);
     let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
+    let known = Mutex::new(known);
     let read = |at: usize| {
-        let read = of_segment(profile, files[at], |segment| change(files[at], work(segment, cancel)?));
+        let known = known.lock().ok().and_then(|mut known| known.take());
+        let read = match known {
+            Some(work) => change(files[at], work).map_err(failed),
+            None => of_segment(profile, files[at], |segment| {
+                change(files[at], work(segment, on_all_cores(cancel))?)
+            }),
+        };
         meter.rank_is_read();
         Ok(read)
     };
@@ -130,7 +158,7 @@ pub fn overlay(
     cancel: Cancel<'_>,
 ) -> Result<GraphOverlay, AnalysisError> {
     let files = files_of(profile);
-    let works = works(profile, &of.analysed, &GraphMeter::default(), &|_, work| Ok(work), cancel)?;
+    let works = works(profile, &of.analysed, None, &GraphMeter::default(), &|_, work| Ok(work), cancel)?;
     let ranks = of.graph().ranks.iter().zip(works).zip(files);
     let part = |((rank, work), file): ((&RankGraph, RankWork), &RankFile)| {
         let clock = of.analysed.clock_of(rank.rank);

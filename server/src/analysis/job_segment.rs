@@ -79,6 +79,12 @@ pub fn entry_of(profile: &Profile, info: &ProfileInfo, kept: Option<&JobSegment>
 /// segment.
 #[must_use]
 pub fn path_of(profile: &Profile) -> PathBuf {
+    profile.dir.join(format!("{PREFIX}{}{SUFFIX}", key_of(profile)))
+}
+
+/// A hash over everything that the analysis of all ranks of a profile reads, also of a single rank.
+#[must_use]
+pub fn key_of(profile: &Profile) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("{} {}\n", overlay::VERSION, job_segment::VERSION).as_bytes());
     for (rank, stated_ps) in profile.manifest.ranks.iter().zip(profile.manifest.stated_offsets_ps()) {
@@ -86,8 +92,7 @@ pub fn path_of(profile: &Profile) -> PathBuf {
         let (number, content, later) = (rank.rank, &rank.content, (&rank.host, &rank.notes, &rank.left_out));
         hasher.update(format!("{number} {content} {by_hand:?} {stated_ps} {later:?}\n").as_bytes());
     }
-    let key = hasher.finalize().to_hex();
-    profile.dir.join(format!("{PREFIX}{}{SUFFIX}", &key[..32]))
+    hasher.finalize().to_hex()[..32].to_owned()
 }
 
 /// Opens the job segment at this path. `None` if there is none, or if it is damaged.

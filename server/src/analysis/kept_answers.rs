@@ -53,6 +53,13 @@ impl<T: KeptAnswer> KeptAnswers<T> {
         self.0.get(&key_of(profile))
     }
 
+    /// Keeps an answer about a profile that comes from elsewhere.
+    pub fn keep(&self, profile: &Profile, answer: T) -> Arc<T> {
+        let kept = Arc::new(answer);
+        self.0.insert(key_of(profile), Arc::clone(&kept));
+        kept
+    }
+
     /// The answer about a profile. If another client's work on it is cancelled, this one goes on
     /// with its own. Blocks.
     pub fn of(

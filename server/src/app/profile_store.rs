@@ -100,12 +100,16 @@ impl ask::ProfileStore for App {
 
     fn findings(&self, name: &str, work: Work<'_>) -> Result<Findings, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
-        let compute = || match findings::reason_without_graph(&profile) {
-            Some(reason) => Ok(Findings::unknown(&reason)),
-            None => {
-                let graph = self.graph_of(&profile, work.cancel)?;
-                findings::message_of(&profile, &graph, work.cancel)
-            }
+        if let Some(kept) = self.kept_findings_of(&profile) {
+            return Ok(Findings::clone(&kept));
+        }
+        // The answer that is missing is not kept: the command line can find it at any time.
+        if let Some(reason) = findings::reason_without_graph(&profile) {
+            return Ok(Findings::unknown(&reason));
+        }
+        let compute = || {
+            let graph = self.graph_of(&profile, work.cancel)?;
+            Ok(findings::of_run(&profile, &graph, work.cancel)?.message)
         };
         let found = self.0.findings.of(&profile, work.cancel, compute).map_err(|error| refused(&error))?;
         Ok(Findings::clone(&found))

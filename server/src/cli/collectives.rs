@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use nprof_engine::analysis::Analysed;
 use nprof_engine::analysis::job_segment::numbers;
 use nprof_engine::analysis::table::By;
 use nprof_engine::makers::CallIds;
@@ -10,18 +11,23 @@ use nprof_engine::makers::job::schema::SizeRow;
 use serde_json::json;
 
 use super::StorePlace;
-use super::failed_condition::FailArgs;
+use super::answer::{CheckedOutput, CheckedTableFormat};
+use super::failed_condition::{FailArgs, conclude};
 use super::progress::analysing;
-use super::rank_lines::{mismatches, recorded};
+use super::rank_lines::{mismatches, operations, recorded};
 use crate::analysis::{self, analyse};
+use crate::print::condition_report::ConditionReport;
 use crate::print::{self, TableFormat, ViewColumn};
+use crate::store::Profile;
 
 const EXAMPLES: &str = "\
 Examples:
   nprof collectives run-7                        by kind
   nprof collectives run-7 --by size              by kind, bytes and number of ranks
   nprof collectives run-7 --output-format json   each operation with its ranks, clocks and causes
-  nprof collectives run-7 --fail-on 'lost > 1%'";
+  nprof collectives run-7 --fail-on 'lost > 1%'
+  nprof collectives run-7 --fail-on 'lost > 1%' --output-format junit > collectives.xml
+                                             a report for a CI system";
 
 /// Show the collective operations of all ranks: transfer, waiting and bandwidth
 ///
@@ -36,9 +42,9 @@ pub(super) struct CollectivesArgs {
     /// Property that the operations of a row share. JSON lists every operation unless this is given
     #[arg(long, value_enum, ignore_case = true)]
     by: Option<ByArg>,
-    /// As a table, CSV or JSON
+    /// In which form
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
-    output_format: TableFormat,
+    output_format: CheckedTableFormat,
     #[command(flatten)]
     fail: FailArgs,
 }
@@ -59,12 +65,26 @@ enum ByArg {
 impl CollectivesArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let is_whole = self.output_format == TableFormat::Json && self.by.is_none();
+        let is_whole = self.output_format == CheckedTableFormat::Json && self.by.is_none();
         let ids = if is_whole { CallIds::Read } else { CallIds::Skipped };
         let of = analysing(|cancel| analyse(&profile, ids, cancel))?;
-        if is_whole {
-            analysis::json::write(&of, &profile, out)?;
-            return self.fail.check(&profile, &of, out);
+        let checked = self.fail.checked(&profile, &of)?;
+        let report =
+            ConditionReport { command: "nprof collectives", answer: &operations(&of), checked: &checked };
+        CheckedOutput::from(self.output_format)
+            .write(&report, out, |format, out| self.write(&profile, &of, format, out))?;
+        conclude(&checked, out)
+    }
+
+    fn write(
+        &self,
+        profile: &Profile,
+        of: &Analysed,
+        format: TableFormat,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        if format == TableFormat::Json && self.by.is_none() {
+            return Ok(analysis::json::write(of, profile, out)?);
         }
         let by = match self.by.unwrap_or(ByArg::Kind) {
             ByArg::Kind => By::Kind,
@@ -73,7 +93,7 @@ impl CollectivesArgs {
             ByArg::Step => By::Step,
         };
         let mut table = of.operations_by(by)?;
-        match self.output_format {
+        match format {
             TableFormat::Text => {
                 // Operations before the first step are in no step.
                 if by == By::Step {
@@ -86,13 +106,13 @@ impl CollectivesArgs {
                     print::view(&table, &columns(by), out)?;
                 }
                 // A rank that is missing can hang the job: it must not need another command.
-                let lines = recorded(&of).into_iter().chain(mismatches(&of, &numbers(&of.report)));
+                let lines = recorded(of).into_iter().chain(mismatches(of, &numbers(&of.report)));
                 print::lines(lines, out)?;
             }
             TableFormat::Csv => print::table(TableFormat::Csv, &table, out)?,
             TableFormat::Json => print::json::document(&json!({ "rows": print::json::rows(&table) }), out)?,
         }
-        self.fail.check(&profile, &of, out)
+        Ok(())
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) struct DemoArgs {
     /// throttle[=RANK] (the device limits its engines to 7/8 in each third layer),
     /// host-block (the host starts each step but the first 150 µs late),
     /// spill (twelve times as many bytes are spilled and reloaded),
+    /// reload (what was spilled is reloaded 24 times),
+    /// weights-reloaded (weights are loaded eight times),
     /// out-of-bounds[=RANK] (a transfer reads out of bounds once),
     /// none. Example: --fault dma-late=3 --fault pause=1
     #[arg(long, value_name = "CAUSE", value_parser = planted)]

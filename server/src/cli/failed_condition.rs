@@ -61,9 +61,8 @@ pub(super) struct FailArgs {
 }
 
 impl FailArgs {
-    /// Checks the conditions after the output is complete.
-    pub(super) fn check(&self, profile: &Profile, of: &Analysed, out: &mut dyn Write) -> anyhow::Result<()> {
-        let known = KnownFacts { analysed: Some(of), ..KnownFacts::default() };
-        conclude(&checked(&self.fail_on, profile, known)?, out)
+    /// Checks the conditions.
+    pub(super) fn checked(&self, profile: &Profile, of: &Analysed) -> anyhow::Result<Vec<CheckedCondition>> {
+        checked(&self.fail_on, profile, KnownFacts { analysed: Some(of), ..KnownFacts::default() })
     }
 }

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::finding::{Finding, Judgement, RULES, RuleName, RuleVerdict, sentence};
+use nprof_engine::insight::Bracket;
+use nprof_engine::insight::finding::{RULES, RuleName, sentence};
+use nprof_engine::wire::findings::{FindingEntry, Findings, RuleState};
 
 use super::limit::CostLimit;
 use crate::print::condition_report::CheckedCondition;
@@ -43,15 +45,15 @@ impl FindingCondition {
         &self.text
     }
 
-    fn is_about(&self, one: &RuleVerdict) -> bool {
-        self.rule.is_none_or(|rule| rule == one.rule)
+    fn is_about(&self, one: &FindingEntry) -> bool {
+        self.rule.is_none_or(|rule| rule.rule().id == one.rule)
     }
 
     /// Whether a finding costs more than the limit.
-    fn excess(&self, one: &Finding, length_ps: i64) -> LimitExcess {
+    fn excess(&self, saving: Option<Bracket>, length_ps: i64) -> LimitExcess {
         let Some(limit) = self.limit else { return LimitExcess::Certain };
         let limit_ps = limit.ps(length_ps);
-        match one.saving {
+        match saving {
             // A gain at most has no bound from below: its most likely value counts.
             Some(saving) if saving.low_ps > limit_ps => LimitExcess::Certain,
             Some(saving) if saving.low_ps <= 0 && saving.middle_ps > limit_ps => LimitExcess::Certain,
@@ -73,29 +75,25 @@ enum LimitExcess {
 }
 
 /// Checks the conditions. A rule that cannot tell keeps none.
-pub(super) fn checked(
-    conditions: &[FindingCondition],
-    of: &[RuleVerdict],
-    length_ps: i64,
-) -> Vec<CheckedCondition> {
+pub(super) fn checked(conditions: &[FindingCondition], of: &Findings) -> Vec<CheckedCondition> {
+    let length_ps = of.recorded_ps.unwrap_or(0);
     let checked = |condition: &FindingCondition| {
         let (mut broken, mut undecided) = (Vec::new(), Vec::new());
-        for one in of.iter().filter(|one| condition.is_about(one)) {
-            let id = one.rule.rule().id;
-            match &one.verdict {
-                Judgement::Found(found) => {
-                    found.iter().for_each(|one| match condition.excess(one, length_ps) {
-                        LimitExcess::Certain => broken.push(described(id, one)),
-                        LimitExcess::Possible { limit_ps } => {
-                            undecided.push(undecided_cost(id, one, limit_ps))
-                        }
-                        LimitExcess::None => {}
-                    })
+        for one in of.findings.iter().filter(|one| condition.is_about(one)) {
+            let saving = one.saving_ps.map(Bracket::from);
+            match one.state {
+                RuleState::Found => match condition.excess(saving, length_ps) {
+                    LimitExcess::Certain => broken.push(described(one, saving)),
+                    LimitExcess::Possible { limit_ps } => {
+                        undecided.push(undecided_cost(one, saving, limit_ps));
+                    }
+                    LimitExcess::None => {}
+                },
+                RuleState::CannotTell => {
+                    let reason = one.reason.as_deref().unwrap_or_default();
+                    undecided.push(format!("cannot tell {}: {reason}", one.rule));
                 }
-                Judgement::CannotTell(missing) => {
-                    undecided.push(format!("cannot tell {id}: {}", missing.words()))
-                }
-                Judgement::Nothing => {}
+                RuleState::Nothing => {}
             }
         }
         CheckedCondition::of(&condition.text, broken, undecided)
@@ -103,44 +101,39 @@ pub(super) fn checked(
     conditions.iter().map(checked).collect()
 }
 
-fn described(id: &str, found: &Finding) -> String {
-    match found.saving {
-        Some(saving) => format!("{id} costs {}: {}", short_duration(saving.middle_ps as f64), found.text()),
-        None => format!("{id}: {}", found.text()),
+fn described(found: &FindingEntry, saving: Option<Bracket>) -> String {
+    let FindingEntry { rule, text, .. } = found;
+    match saving {
+        Some(saving) => format!("{rule} costs {}: {text}", short_duration(saving.middle_ps as f64)),
+        None => format!("{rule}: {text}"),
     }
 }
 
-fn undecided_cost(id: &str, found: &Finding, limit_ps: i64) -> String {
-    let between = found.saving.as_ref().map(sentence::between).unwrap_or_default();
+fn undecided_cost(found: &FindingEntry, saving: Option<Bracket>, limit_ps: i64) -> String {
+    let FindingEntry { rule, text, .. } = found;
+    let between = saving.as_ref().map(sentence::between).unwrap_or_default();
     let limit = short_duration(limit_ps as f64);
-    format!("cannot tell whether {id} costs more than {limit}: it costs {between}: {}", found.text())
+    format!("cannot tell whether {rule} costs more than {limit}: it costs {between}: {text}")
 }
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::insight::Bracket;
-    use nprof_engine::insight::finding::{Place, Severity};
-
     use super::*;
 
     #[test]
     fn a_limit_within_the_bracket_is_undecided() {
-        let (rule, severity, place) = (RuleName::LateRank, Severity::High, Place::default());
-        let saving = Some(Bracket::around(20, 30, 40));
-        let found = Finding { rule, severity, place, evidence: Vec::new(), saving };
-        let excess = |limit: &str| limit.parse::<FindingCondition>().unwrap().excess(&found, 100);
-        assert_eq!(excess("any"), LimitExcess::Certain);
-        assert_eq!(excess("any > 19%"), LimitExcess::Certain);
-        assert_eq!(excess("any > 25%"), LimitExcess::Possible { limit_ps: 25 });
-        assert_eq!(excess("any > 35%"), LimitExcess::Possible { limit_ps: 35 });
-        assert_eq!(excess("any > 40%"), LimitExcess::None);
+        let excess = |limit: &str, saving| limit.parse::<FindingCondition>().unwrap().excess(saving, 100);
+        let between = Some(Bracket::around(20, 30, 40));
+        assert_eq!(excess("any", between), LimitExcess::Certain);
+        assert_eq!(excess("any > 19%", between), LimitExcess::Certain);
+        assert_eq!(excess("any > 25%", between), LimitExcess::Possible { limit_ps: 25 });
+        assert_eq!(excess("any > 35%", between), LimitExcess::Possible { limit_ps: 35 });
+        assert_eq!(excess("any > 40%", between), LimitExcess::None);
         // A gain at most: nothing is known from below.
-        let at_most = Finding { saving: Some(Bracket::around(0, 30, 40)), ..found.clone() };
-        let excess = |limit: &str| limit.parse::<FindingCondition>().unwrap().excess(&at_most, 100);
-        assert_eq!(excess("any > 25%"), LimitExcess::Certain);
-        assert_eq!(excess("any > 35%"), LimitExcess::Possible { limit_ps: 35 });
-        let free = Finding { saving: None, ..found };
-        assert_eq!("any > 0%".parse::<FindingCondition>().unwrap().excess(&free, 100), LimitExcess::None);
+        let at_most = Some(Bracket::around(0, 30, 40));
+        assert_eq!(excess("any > 25%", at_most), LimitExcess::Certain);
+        assert_eq!(excess("any > 35%", at_most), LimitExcess::Possible { limit_ps: 35 });
+        assert_eq!(excess("any > 0%", None), LimitExcess::None);
     }
 
     #[test]

@@ -3,20 +3,18 @@
 use std::io::Write;
 
 use clap::Args;
-use nprof_engine::base::Interval;
-use nprof_engine::insight::finding::sentence::NO_WORK;
-use nprof_engine::insight::finding::{Judgement, RULES, RuleVerdict};
+use nprof_engine::insight::finding::RULES;
+use nprof_engine::makers::CallIds;
 use nprof_engine::wire::findings::Findings;
 use serde_json::{Value, json};
 
 use super::StorePlace;
-use super::answer::{CheckedFormat, USUAL_LIMIT};
+use super::answer::{AnswerFormat, CheckedFormat, CheckedOutput, USUAL_LIMIT};
 use super::failed_condition::conclude;
 use super::finding_condition::{FindingCondition, checked};
 use super::progress::analysing;
-use crate::analysis::AnalysisError;
-use crate::analysis::findings::JudgedRun;
-use crate::analysis::graph::replayable;
+use crate::analysis::analyse;
+use crate::analysis::findings::{KeptFindings, of_profile};
 use crate::analysis::regions::spans_on_job;
 use crate::print;
 use crate::print::answer_keys::head;
@@ -65,34 +63,27 @@ fn rule_names() -> clap::builder::PossibleValuesParser {
 impl FindingsArgs {
     pub(super) fn run(self, place: &StorePlace, out: &mut dyn Write) -> anyhow::Result<()> {
         let profile = place.read()?.find(&self.profile)?;
-        let (run, analysed) = analysing(|cancel| {
-            let of = replayable(&profile, cancel)?;
-            Ok::<_, AnalysisError>((JudgedRun::of(&profile, &of, cancel)?, of.analysed))
-        })?;
-        let run = run.ok_or_else(|| anyhow::anyhow!(NO_WORK))?;
-        let is_wanted = |one: &&RuleVerdict| {
-            self.rule.is_empty() || self.rule.iter().any(|name| name == one.rule.rule().id)
-        };
-        let mut wanted: Vec<RuleVerdict> = run.verdicts.iter().filter(is_wanted).cloned().collect();
+        let KeptFindings { message, first_ps } = analysing(|cancel| of_profile(&profile, cancel))?;
+        anyhow::ensure!(message.recorded_ps.is_some(), "{}", message.answer);
+        let checked = checked(&self.fail_on, &message);
+        let mut found = if self.rule.is_empty() { message } else { message.of_rules(&self.rule) };
         if let Some(name) = &self.region {
-            let spans = analysing(|cancel| spans_on_job(&profile, name, &analysed, cancel))?;
+            let spans = analysing(|cancel| {
+                let analysed = analyse(&profile, CallIds::Skipped, cancel)?;
+                spans_on_job(&profile, name, &analysed, cancel)
+            })?;
             anyhow::ensure!(!spans.is_empty(), "no region is named `{name}`; `nprof regions` shows all");
-            wanted.iter_mut().for_each(|one| keep_within(one, &spans));
+            found = found.within(&spans);
         }
-        let found = Findings::of(&wanted, run.length_ps, &run.coverage);
-        let checked = checked(&self.fail_on, &run.verdicts, run.length_ps);
         let answer = found.answer.clone();
         let report = ConditionReport { command: "nprof findings", answer: &answer, checked: &checked };
-        match (self.output_format.report(), self.output_format) {
-            (Some(form), _) => report.write(form, out)?,
-            (None, CheckedFormat::Json) => {
-                print::json::document(&document(&profile, found, self.limit), out)?
+        CheckedOutput::from(self.output_format).write(&report, out, |format, out| {
+            match format {
+                AnswerFormat::Json => print::json::document(&document(&profile, found, self.limit), out)?,
+                AnswerFormat::Text => print::lines(lines(&found, self.limit, first_ps), out)?,
             }
-            (None, _) => {
-                let first_ps = profile.manifest.start_on(|file| analysed.clock_of(file.rank)).0;
-                print::lines(lines(&found, self.limit, first_ps), out)?;
-            }
-        }
+            Ok(())
+        })?;
         conclude(&checked, out)
     }
 }
@@ -107,17 +98,4 @@ fn document(profile: &Profile, mut found: Findings, limit: RowLimit) -> serde_js
         document.extend(message);
     }
     document
-}
-
-/// Leaves out what lies outside of all spans, and what is about the run as a whole.
-fn keep_within(one: &mut RuleVerdict, spans: &[Interval]) {
-    if let Judgement::Found(found) = &mut one.verdict {
-        found.retain(|finding| {
-            let span = finding.place.span_ps;
-            span.is_some_and(|(start, end)| spans.iter().any(|region| region.overlaps(start, end)))
-        });
-        if found.is_empty() {
-            one.verdict = Judgement::Nothing;
-        }
-    }
 }

@@ -5,7 +5,7 @@ use nprof_engine::analysis::Analysed;
 use nprof_engine::base::Time;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
-use nprof_engine::insight::finding::sentence::{self, answer, between};
+use nprof_engine::insight::finding::sentence::{self, FoundCost, answer, between};
 use nprof_engine::insight::finding::{Coverage, Finding, Judgement, RuleVerdict};
 use nprof_engine::insight::path_sight::name_of_part;
 use nprof_engine::insight::walk::{CriticalPath, PathPart};
@@ -175,7 +175,8 @@ impl RunOverview<'_> {
         let mut found: Vec<&Finding> = self.verdicts.iter().flat_map(|one| one.verdict.found()).collect();
         found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));
         let mut lines = vec!["FINDINGS".to_owned()];
-        lines.extend(wrapped(&answer(&found, length_ps), "  ", "  "));
+        let costs: Vec<FoundCost<'_>> = found.iter().map(|one| FoundCost::from(*one)).collect();
+        lines.extend(wrapped(&answer(&costs, length_ps), "  ", "  "));
         for one in found.iter().take(MOST_FINDINGS) {
             lines.extend(self.finding(one));
         }

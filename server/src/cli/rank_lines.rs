@@ -76,6 +76,17 @@ pub(super) fn late(of: &LateRanks) -> Vec<String> {
     of.costly().filter_map(of_rank).chain(all).collect()
 }
 
+/// The operations of the job, in a sentence.
+pub(super) fn operations(of: &Analysed) -> String {
+    let totals = totals(&of.job, &of.report);
+    format!(
+        "{} with {} of {}",
+        size::counted(totals.operations, "collective operation"),
+        size::counted(totals.calls, "call"),
+        size::counted(totals.ranks, "rank"),
+    )
+}
+
 /// The part of the job that was recorded, if it is not the whole.
 pub(super) fn recorded(of: &Analysed) -> Vec<String> {
     let totals = totals(&of.job, &of.report);

@@ -9,13 +9,15 @@ use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::model::{OwnedValue, ValueTable};
 use nprof_engine::wire::clock::Clock;
 
-use super::failed_condition::FailArgs;
+use super::answer::{CheckedOutput, CheckedTableFormat};
+use super::failed_condition::{FailArgs, conclude};
 use super::progress::analysing;
 use super::rank_lines as lines;
 use super::{StorePlace, waits_over_time};
 use crate::analysis::graph::replayable;
 use crate::analysis::late_ranks::LateRanks;
 use crate::analysis::{AnalysisError, json};
+use crate::print::condition_report::ConditionReport;
 use crate::print::{self, TableFormat, ViewColumn};
 use crate::store::{Profile, Store};
 
@@ -26,7 +28,9 @@ Examples:
   nprof ranks run-7 --output-format json | jq '.ranks[] | {rank, root_blame_ns}'
   nprof ranks run-7 --over-time              how long the ranks wait, step by step
   nprof ranks run-7 --fail-on 'wait > 10%'   exit with 3 if a rank waits for more than 10 % of its time
-  nprof ranks run-7 --fail-on 'root-blame > 5 ms' --fail-on 'mismatches > 0'";
+  nprof ranks run-7 --fail-on 'root-blame > 5 ms' --fail-on 'mismatches > 0'
+  nprof ranks run-7 --fail-on 'wait > 10%' --output-format junit > ranks.xml
+                                             a report for a CI system";
 
 /// Show each rank of a profile: its clock, how long it waited, and who waited for it
 #[derive(Debug, Args)]
@@ -37,9 +41,9 @@ pub(super) struct RanksArgs {
     /// Store the clocks found with the profile. Clocks set with `nprof clock` stay
     #[arg(long)]
     align: bool,
-    /// As a table, CSV or JSON
+    /// In which form
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
-    output_format: TableFormat,
+    output_format: CheckedTableFormat,
     /// Show how long the ranks wait in at most this many steps of time
     #[arg(
         long,
@@ -59,7 +63,10 @@ impl RanksArgs {
         let store = if self.align { place.open()? } else { place.read()? };
         let mut profile = store.find(&self.profile)?;
         if let Some(most_steps) = self.over_time {
-            return waits_over_time::write(&profile, most_steps, self.output_format, out);
+            let CheckedOutput::Answer(format) = self.output_format.into() else {
+                anyhow::bail!("steps of time have no conditions; write --output-format text, csv or json");
+            };
+            return waits_over_time::write(&profile, most_steps, format, out);
         }
         let (of, late) = analysing(|cancel| {
             let of = replayable(&profile, cancel)?;
@@ -69,12 +76,18 @@ impl RanksArgs {
         if self.align {
             profile = align(&store, &profile, &of)?;
         }
-        match self.output_format {
-            TableFormat::Text => text(&of, &late, out)?,
-            TableFormat::Csv => print::table(TableFormat::Csv, &of.ranks()?.without_empty_columns(), out)?,
-            TableFormat::Json => json::write_ranks(&of, &late, &profile, out)?,
-        }
-        self.fail.check(&profile, &of, out)
+        let checked = self.fail.checked(&profile, &of)?;
+        let report =
+            ConditionReport { command: "nprof ranks", answer: &lines::whole(&of), checked: &checked };
+        CheckedOutput::from(self.output_format).write(&report, out, |format, out| {
+            match format {
+                TableFormat::Text => text(&of, &late, out)?,
+                TableFormat::Csv => print::table(format, &of.ranks()?.without_empty_columns(), out)?,
+                TableFormat::Json => json::write_ranks(&of, &late, &profile, out)?,
+            }
+            Ok(())
+        })?;
+        conclude(&checked, out)
     }
 }
 

@@ -5,15 +5,15 @@ use std::str::FromStr;
 
 use nprof_engine::analysis::Analysed;
 use nprof_engine::exec::{Cancel, Work};
+use nprof_engine::makers::CallIds;
 use nprof_engine::wire::summary::Summary;
 
 use super::finding_condition::{self, FindingCondition};
 use super::metric_condition::MetricCondition;
 use super::progress::analysing;
-use crate::analysis::AnalysisError;
+use crate::analysis::analyse;
 use crate::analysis::condition::Condition;
-use crate::analysis::findings::JudgedRun;
-use crate::analysis::graph::replayable;
+use crate::analysis::findings::of_profile;
 use crate::export::RanksOf;
 use crate::export::summary::summaries;
 use crate::print::condition_report::CheckedCondition;
@@ -66,12 +66,12 @@ pub(super) fn checked(
     let has = |is_wanted: fn(&RunCondition) -> bool| conditions.iter().any(is_wanted);
     let needs_rules = has(|one| matches!(one, RunCondition::Finding(_)));
     let needs_ranks = has(|one| matches!(one, RunCondition::Rank(_))) && known.analysed.is_none();
-    let run = match needs_rules || needs_ranks {
-        true => Some(analysing(|cancel| {
-            let of = replayable(profile, cancel)?;
-            let judged = if needs_rules { JudgedRun::of(profile, &of, cancel)? } else { None };
-            Ok::<_, AnalysisError>((judged, of.analysed))
-        })?),
+    let of_rules = match needs_rules {
+        true => Some(analysing(|cancel| of_profile(profile, cancel))?.message),
+        false => None,
+    };
+    let of_job = match needs_ranks {
+        true => Some(analysing(|cancel| analyse(profile, CallIds::Skipped, cancel))?),
         false => None,
     };
     let needs_metrics = has(|one| matches!(one, RunCondition::Metric(_))) && known.summaries.is_none();
@@ -84,14 +84,11 @@ pub(super) fn checked(
     };
     let read: Vec<(u32, &Summary)> = of_ranks.iter().map(|(file, summary)| (file.rank, summary)).collect();
     let metrics = known.summaries.unwrap_or(&read);
-    let analysed = known.analysed.or(run.as_ref().map(|(_, analysed)| analysed));
+    let analysed = known.analysed.or(of_job.as_ref());
     let check = |condition: &RunCondition| match condition {
         RunCondition::Metric(metric) => metric.checked(metrics),
-        RunCondition::Finding(finding) => match run.as_ref().and_then(|(judged, _)| judged.as_ref()) {
-            Some(run) => {
-                finding_condition::checked(std::slice::from_ref(finding), &run.verdicts, run.length_ps)
-                    .remove(0)
-            }
+        RunCondition::Finding(finding) => match of_rules.as_ref().filter(|of| of.recorded_ps.is_some()) {
+            Some(found) => finding_condition::checked(std::slice::from_ref(finding), found).remove(0),
             None => {
                 let reason = format!("{}: the profile has no work of a device", finding.text());
                 CheckedCondition::of(finding.text(), Vec::new(), vec![reason])

@@ -13,7 +13,7 @@ use nprof_engine::wire::summary::Summary;
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
-use super::answer::{CheckedFormat, with_work};
+use super::answer::{AnswerFormat, CheckedFormat, CheckedOutput, with_work};
 use super::failed_condition::conclude;
 use super::overview::{RunOverview, without_work};
 use super::run_condition::{KnownFacts, RunCondition, checked};
@@ -136,19 +136,18 @@ impl SummaryArgs {
             if !self.fail_on.is_empty() {
                 checked = self.checked(&profile, &found()?)?;
             }
-            match (self.output_format.report(), self.output_format) {
-                (Some(form), _) => {
-                    let answer = format!("metrics of {}", profile.manifest.slug());
-                    let report =
-                        ConditionReport { command: "nprof summary", answer: &answer, checked: &checked };
-                    report.write(form, &mut text)?;
+            let answer = format!("metrics of {}", profile.manifest.slug());
+            let report = ConditionReport { command: "nprof summary", answer: &answer, checked: &checked };
+            CheckedOutput::from(self.output_format).write(&report, &mut text, |format, text| {
+                match format {
+                    AnswerFormat::Json => {
+                        print::json::document(&self.document(&profile, &found()?), text)?;
+                    }
+                    AnswerFormat::Text if wants_screen => print::lines(screen(&profile, cancel)?, text)?,
+                    AnswerFormat::Text => print::lines(all_metrics(&found()?), text)?,
                 }
-                (None, CheckedFormat::Json) => {
-                    print::json::document(&self.document(&profile, &found()?), &mut text)?;
-                }
-                (None, _) if wants_screen => print::lines(screen(&profile, cancel)?, &mut text)?,
-                (None, _) => print::lines(all_metrics(&found()?), &mut text)?,
-            }
+                Ok(())
+            })?;
             Ok(text)
         })?;
         conclude(&checked, out)

@@ -9,7 +9,9 @@ use super::progress::watched;
 use super::{StorePlace, size};
 use crate::print::json::document;
 use crate::terminal::visible;
-use crate::verify::{DamagedPlace, KEPT_COMPARISON, KEPT_SUMMARY, Remedy, SHARED_NAME, Verified, verify};
+use crate::verify::{
+    DamagedPlace, KEPT_COMPARISON, KEPT_FINDINGS, KEPT_SUMMARY, Remedy, SHARED_NAME, Verified, verify,
+};
 use crate::work::Meter;
 
 const EXAMPLES: &str = "\
@@ -49,7 +51,9 @@ impl VerifyArgs {
         let is_part = |damage: &&DamagedPlace, part| damage.part == Some(part);
         let shared = verified.damages.iter().filter(|damage| is_part(damage, SHARED_NAME)).count();
         let lasting = verified.damages.iter().filter(|damage| {
-            ![KEPT_SUMMARY, KEPT_COMPARISON, SHARED_NAME].iter().any(|part| is_part(damage, part))
+            ![KEPT_SUMMARY, KEPT_FINDINGS, KEPT_COMPARISON, SHARED_NAME]
+                .iter()
+                .any(|part| is_part(damage, part))
         });
         let lasting: Vec<&DamagedPlace> = lasting.collect();
         let of = |remedy: Remedy| {
@@ -77,8 +81,7 @@ impl VerifyArgs {
                 )
             }
             bail!(
-                "{count}, in kept summaries only; nprof computes a damaged summary again when it is next \
-                 requested"
+                "{count}, in kept answers only; nprof computes a damaged one again when it is next requested"
             )
         }
         bail!(

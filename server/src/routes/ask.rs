@@ -41,8 +41,8 @@ pub async fn read(
     // In a process of its own, so it needs no turn.
     match &question {
         Question::OfRank(rank, _) => app.compare(rank).await?,
-        Question::Findings(FindingsQuestion { profile, .. })
-        | Question::CriticalPath(CriticalPathQuestion { profile, .. })
+        Question::Findings(FindingsQuestion { profile, .. }) => app.compare_for_findings(profile).await?,
+        Question::CriticalPath(CriticalPathQuestion { profile, .. })
         | Question::RunWaits(RunWaitsQuestion { profile, .. })
         | Question::WhatIf(WhatIfQuestion { profile, .. })
         | Question::Slack(SlackQuestion { profile, .. })

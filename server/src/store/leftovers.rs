@@ -135,8 +135,8 @@ pub(super) fn clear(tmp: &Path, profiles: &Path) -> Result<()> {
         // Another user's profile in a shared store can be unreadable.
         let Ok(files) = entries(&profile) else { continue };
         for file in files.into_iter().filter(|path| has_prefix(path, TEMPORARY)) {
-            // Manifests are written under the lock, so this is not one. A summary that is being
-            // kept is lost, which costs only time.
+            // Manifests are written under the lock, so this is not one. A kept answer that is being
+            // written is lost, which costs only time.
             if let Err(error) = disk::remove_file(&file) {
                 tracing::debug!("cannot remove {}: {error}", file.display());
             }

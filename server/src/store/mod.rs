@@ -7,6 +7,7 @@
 //! <store>/profiles/<id>/rank_<n>.nseg
 //! <store>/profiles/<id>/notes.json         what users wrote, once somebody has written
 //! <store>/profiles/<id>/rank_<n>.summary   its metrics, once somebody has asked (`crate::summary`)
+//! <store>/profiles/<id>/run.findings       what is wrong, likewise (`crate::analysis::findings`)
 //! <store>/profiles/.removed-<id>      being removed
 //! <store>/profiles/<id>/removed       instead of the manifest: being removed on a full disk
 //! <store>/profiles/.replaced-<id>     the old profile while a new one takes its place in two steps

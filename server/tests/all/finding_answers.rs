@@ -1,5 +1,6 @@
 //! Findings on the command line, over HTTP and in an HTML file: one answer for all of them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,17 +15,18 @@ use nprof_engine::wire::clock::Clock;
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::questions::{Answer, FindingsQuestion, Question, answer};
 use nprof_engine::wire::refusal::RefusalKind;
+use nprof_server::analysis::findings::FILE;
 use nprof_server::analysis::kept_answers::key_of;
 use nprof_server::app::App;
-use nprof_server::export::RanksOf;
 use nprof_server::export::html::{EmbeddedRanks, bundle};
+use nprof_server::export::{Comparing, RanksOf};
 use nprof_server::http::turns::Weight;
 use nprof_server::store::Store;
 use serde_json::Value;
 
 use crate::cli::fail;
 use crate::ranks::{json_of, succeed};
-use crate::stage::{Stage, process};
+use crate::stage::{Stage, process, segment_path};
 
 const PATH: &str = "/api/profiles/small/findings";
 
@@ -182,8 +184,18 @@ async fn a_kept_answer_needs_no_turn() {
     }
     assert!(!all.is_empty());
     assert_eq!(stage.json(PATH).await, first);
-    // After the server's restart it is computed again, and waits for its turn.
+    // After the server's restart, the kept file needs no turn either.
     let mut again = Stage::new();
+    assert_eq!(again.json(PATH).await, first);
+    again.restart();
+    let mut all = Vec::new();
+    while let Some(turn) = again.app.turns().take(Weight::Heavy) {
+        all.push(turn);
+    }
+    assert_eq!(again.json(PATH).await, first);
+    drop(all);
+    // Without the file it is computed again, and waits for its turn.
+    fs::remove_file(kept(&again)).unwrap();
     again.restart();
     let turns = again.app.turns();
     let mut all = Vec::new();
@@ -200,4 +212,121 @@ async fn a_kept_answer_needs_no_turn() {
     }
     drop(all);
     assert_eq!(asked.await["answer"], first["answer"]);
+}
+
+/// The file with the kept findings of the profile `small`.
+fn kept(stage: &Stage) -> PathBuf {
+    stage.store.find("small").unwrap().dir.join(FILE)
+}
+
+#[tokio::test]
+async fn findings_are_found_once_also_over_a_restart() {
+    let mut stage = Stage::large();
+    let path = kept(&stage);
+    assert!(!path.exists());
+    let first = stage.json(PATH).await;
+    assert!(first["recorded_ps"].is_i64(), "{first}");
+    let bytes = fs::read(&path).unwrap();
+    // The segment's rows cannot be read any more, and no code reads them.
+    let segment = segment_path(&stage.store.find("small").unwrap(), 0);
+    let mut damaged = fs::read(&segment).unwrap();
+    damaged[16..200].fill(0);
+    fs::write(segment.with_extension("new"), &damaged).unwrap();
+    fs::rename(segment.with_extension("new"), &segment).unwrap();
+    stage.restart();
+    assert_eq!(stage.json(PATH).await, first);
+    let document = json_of(stage.store.root(), &["findings", "small", "--output-format", "json"]);
+    assert_eq!(document["findings"], first["findings"]);
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+    // Without the file the rows are read again.
+    fs::remove_file(&path).unwrap();
+    stage.restart();
+    assert_eq!(stage.get(PATH).await.status, StatusCode::INTERNAL_SERVER_ERROR);
+}
+
+#[tokio::test]
+async fn stale_or_damaged_findings_are_found_anew() {
+    let mut stage = Stage::new();
+    let first = stage.json(PATH).await;
+    let path = kept(&stage);
+    let whole = fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    let text = String::from_utf8_lossy(&whole).into_owned();
+    let content = text.split(' ').nth(3).unwrap();
+    // The rest of the file has bytes that are no text.
+    let mut other = whole.clone();
+    let at = text.find(content).unwrap();
+    other[at..at + content.len()].fill(b'0');
+    for (what, bytes) in [("damaged", flipped), ("of other content", other), ("empty", Vec::new())] {
+        fs::write(&path, bytes).unwrap();
+        stage.restart();
+        assert_eq!(stage.json(PATH).await, first, "{what}");
+        assert_eq!(fs::read(&path).unwrap(), whole, "{what}");
+    }
+    // A place that cannot be written costs only time.
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    stage.restart();
+    assert_eq!(stage.json(PATH).await, first);
+    assert!(path.is_dir());
+}
+
+#[test]
+fn verify_knows_the_kept_findings() {
+    let stage = Stage::new();
+    let (store, path) = (stage.store.root(), kept(&stage));
+    let text = succeed(store, &["findings", "small"]);
+    succeed(store, &["verify"]);
+    let mut bytes = fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&path, &bytes).unwrap();
+    let said = fail(store, &["verify"], 1);
+    assert!(said.contains("in kept answers only") && !said.contains("--force"), "{said}");
+    assert_eq!(succeed(store, &["findings", "small"]), text);
+    succeed(store, &["verify"]);
+}
+
+/// A server knows findings of the command line without a graph of its own.
+#[tokio::test]
+async fn a_profile_that_is_too_large_for_a_server_has_the_findings_of_the_command_line() {
+    let mut stage = Stage::new();
+    let manifest = stage.store.find("small").unwrap().dir.join("manifest.json");
+    let mut changed: Value = serde_json::from_slice(&fs::read(&manifest).unwrap()).unwrap();
+    changed["ranks"][0]["events"] = 20_000_000.into();
+    fs::write(&manifest, changed.to_string()).unwrap();
+    stage.restart();
+    let before = stage.json(PATH).await;
+    assert!(before["answer"].as_str().unwrap().contains("`nprof findings small` has no limit"), "{before}");
+    let profile = stage.store.find("small").unwrap();
+    let of = RanksOf { comparing: Comparing::Apart, ..RanksOf::all(&profile) };
+    let findings_of_file = || bundled(of, &about("small"));
+    assert_eq!(findings_of_file(), before);
+    let document = json_of(stage.store.root(), &["findings", "small", "--output-format", "json"]);
+    let after = stage.json(PATH).await;
+    assert!(after["recorded_ps"].is_i64(), "{after}");
+    assert_eq!(document["findings"], after["findings"]);
+    assert_eq!(findings_of_file(), after);
+}
+
+/// The command line answers alike from a file and without one.
+#[test]
+fn parts_of_kept_findings_are_those_of_new_ones() {
+    let (_dir, store) = job();
+    let region = ["--region", "wait"];
+    succeed(&store, &["regions", "job", "--add", "wait=0ms..2ms"]);
+    let file = Store::open(&store).unwrap().find("job").unwrap().dir.join(FILE);
+    for part in [&[][..], &["--rule", "late-rank"], &region, &["--rule", "late-rank", "--region", "wait"]] {
+        for form in ["text", "json"] {
+            let args = [&["findings", "job", "--output-format", form], part].concat();
+            drop(fs::remove_file(&file));
+            let new = succeed(&store, &args);
+            assert!(file.exists());
+            assert_eq!(succeed(&store, &args), new, "{args:?}");
+        }
+    }
+    let late = json_of(&store, &["findings", "job", "--rule", "late-rank", "--output-format", "json"]);
+    let rows = late["findings"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["rule"] == "late-rank"), "{late}");
+    assert_eq!(late["total"], rows.len());
 }

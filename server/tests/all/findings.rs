@@ -150,6 +150,55 @@ fn planted_causes_of_a_simulated_device_are_found_with_their_cost() {
     }
 }
 
+/// Data that is loaded again is found by the rule of its kind, which names the tensor and leads to
+/// its transfers. The most that the rule promises is not less than the cost.
+#[test]
+fn planted_loads_that_are_repeated_are_found_with_their_tensor() {
+    let dir = tempfile::tempdir().unwrap();
+    let truth = dir.path().join("truth.json");
+    for (fault, rule, tensors, loads) in [
+        ("reload", "reload", [".kv", ".gate"], 24.0),
+        ("weights-reloaded", "weights-reloaded", [".weight"; 2], 8.0),
+    ] {
+        let planted = ["--fault", fault, "--truth", truth.to_str().unwrap(), "--events", "20000"];
+        let found = findings_of_demo(dir.path(), &planted);
+        let truth: Value = serde_json::from_slice(&std::fs::read(&truth).unwrap()).unwrap();
+        let of_loads = |one: &&Value| {
+            one["state"] == "found"
+                && ["spill", "reload", "weights-reloaded"].iter().any(|rule| one["rule"] == *rule)
+        };
+        let of_rules: Vec<&Value> = found.iter().filter(of_loads).collect();
+        let &[one] = &of_rules[..] else { panic!("{fault}: {found:?}") };
+        assert_eq!(one["rule"], rule, "{fault}");
+        let evidence = one["evidence"].as_array().unwrap();
+        let measured = |measure: &str| {
+            let of = evidence.iter().find(|of| of["measure"] == measure && of["of"] != Value::Null);
+            of.unwrap_or_else(|| panic!("{measure}: {one}"))
+        };
+        let name = measured("loads")["of"].as_str().unwrap();
+        assert!(tensors.iter().any(|end| name.ends_with(end)), "{one}");
+        assert!((measured("loads")["value"].as_f64().unwrap() / loads - 1.0).abs() < 0.1, "{one}");
+        assert!(measured("count")["value"].as_f64() >= Some(1.0), "{one}");
+        assert_eq!(measured("bytes_again")["unit"], "bytes");
+        assert!(one["row"].is_u64() && one["rank"] == 0, "{one}");
+        let cost = truth["causes"][0]["cost_ps"].as_f64().unwrap();
+        assert!(one["saving_ps"]["high"].as_f64() >= Some(0.9 * cost) && cost > 0.0, "{cost} {one}");
+    }
+}
+
+#[test]
+fn ten_sound_devices_load_nothing_again() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in 0..10 {
+        let seed = seed.to_string();
+        let sound = ["--fault", "none", "--seed", seed.as_str(), "--events", "20000"];
+        for one in findings_of_demo(dir.path(), &sound) {
+            let of_loads = ["spill", "reload", "weights-reloaded"].iter().any(|rule| one["rule"] == *rule);
+            assert!(!of_loads || one["state"] == "nothing", "{one}");
+        }
+    }
+}
+
 #[test]
 fn a_simulated_job_without_faults_blames_nobody() {
     let dir = tempfile::tempdir().unwrap();

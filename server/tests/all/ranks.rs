@@ -356,6 +356,40 @@ fn a_condition_that_holds_ends_with_three() {
 }
 
 #[test]
+fn both_commands_report_their_conditions_to_ci_systems() {
+    let dir = tempfile::tempdir().unwrap();
+    demo(dir.path());
+    for (command, answer) in [
+        ("ranks", "time of all ranks: "),
+        ("collectives", "200 collective operations with 1,600 calls of 8 ranks"),
+    ] {
+        let run = |form: &str| {
+            let conditions = ["--fail-on", "wait > 0.1%", "--fail-on", "wait > 99%"];
+            let (code, out, error) =
+                nprof(dir.path(), &[&[command, "job", "--output-format", form], &conditions[..]].concat());
+            assert_eq!(code, Some(3), "{command} {form}: {error}");
+            assert!(error.starts_with("nprof: wait of rank "), "{error}");
+            out
+        };
+        let junit = run("junit");
+        let suite = format!("<testsuite name=\"nprof {command}\" tests=\"2\" failures=\"1\" errors=\"0\">");
+        assert!(junit.contains(&suite) && junit.contains(answer), "{junit}");
+        assert!(junit.contains("name=\"wait &gt; 99%\">\n  </testcase>"), "{junit}");
+        let github = run("github");
+        assert!(github.starts_with(&format!("::notice title=nprof {command}::{answer}")), "{github}");
+        assert_eq!(github.matches("::error title=").count(), 1, "{github}");
+        let sarif: Value = serde_json::from_str(&run("sarif")).unwrap();
+        let run = &sarif["runs"][0];
+        assert_eq!(run["tool"]["driver"]["name"], format!("nprof {command}"));
+        assert_eq!(run["results"].as_array().unwrap().len(), 1, "{sarif}");
+    }
+    // Steps of time have no conditions.
+    let steps = ["ranks", "job", "--over-time", "--output-format", "junit"];
+    let (code, _, error) = nprof(dir.path(), &steps);
+    assert!(code == Some(1) && error.contains("csv or json"), "{error}");
+}
+
+#[test]
 fn clocks_are_stored_when_asked_and_never_over_one_set_by_hand() {
     let Some(bench) = shared("bench/multirank") else { return };
     let dir = tempfile::tempdir().unwrap();

@@ -82,7 +82,7 @@ fn verify_and_rm_know_the_kept_summary() {
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&path, &bytes).unwrap();
     let said = fail(&store, &["verify"], 1);
-    assert!(said.contains("in kept summaries only") && !said.contains("--force"), "{said}");
+    assert!(said.contains("in kept answers only") && !said.contains("--force"), "{said}");
     assert_eq!(succeed(&store, &["summary", "small", "--all"]), text);
     succeed(&store, &["verify"]);
     // A new segment has no old summary.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::Simulation;
 use super::place::{LayerPart, PhasePlace};
+use super::queue::Move;
 use super::random::mix;
 
 /// A kind of planted cause.
@@ -26,6 +27,10 @@ pub enum FaultKind {
     HostBlock,
     /// On-chip memory is nearly full, so much more is spilled and reloaded.
     Spill,
+    /// On-chip memory is nearly full, so what was spilled once is reloaded many times.
+    Reload,
+    /// The weights of each tile are loaded several times.
+    WeightsReloaded,
     /// A transfer reads out of bounds once, reports an error and takes longer.
     OutOfBounds,
 }
@@ -42,7 +47,7 @@ enum FaultValue {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::DmaLate,
         Self::SlowRank,
         Self::LateRank,
@@ -51,6 +56,8 @@ impl FaultKind {
         Self::Throttle,
         Self::HostBlock,
         Self::Spill,
+        Self::Reload,
+        Self::WeightsReloaded,
         Self::OutOfBounds,
     ];
 
@@ -66,6 +73,8 @@ impl FaultKind {
             Self::Throttle => "throttle",
             Self::HostBlock => "host-block",
             Self::Spill => "spill",
+            Self::Reload => "reload",
+            Self::WeightsReloaded => "weights-reloaded",
             Self::OutOfBounds => "out-of-bounds",
         }
     }
@@ -75,7 +84,7 @@ impl FaultKind {
             Self::DmaLate => FaultValue::Layer,
             Self::SlowRank | Self::LateRank | Self::Pause | Self::SlowLink => FaultValue::Rank,
             Self::Throttle | Self::OutOfBounds => FaultValue::MaybeRank,
-            Self::HostBlock | Self::Spill => FaultValue::None,
+            Self::HostBlock | Self::Spill | Self::Reload | Self::WeightsReloaded => FaultValue::None,
         }
     }
 
@@ -214,6 +223,10 @@ const ERROR_PS: i64 = 8_000_000;
 const SLOW_LINK: i64 = 3;
 /// Factor of the bytes of a spill if on-chip memory is nearly full.
 const MANY_SPILLS: i64 = 12;
+/// Number of times that what was spilled is reloaded.
+const MANY_RELOADS: i64 = 24;
+/// Number of times that weights are loaded.
+const MANY_LOADS: i64 = 8;
 
 /// Phases, counted over the job, in which the causes act that act once.
 const PAUSED_PHASE: u64 = 3;
@@ -299,13 +312,30 @@ impl Effects {
         self.has(FaultKind::OutOfBounds)
     }
 
-    /// Factor of the bytes of spills and reloads.
-    pub(super) fn spill_factor(&self) -> i64 {
-        if self.spills() { MANY_SPILLS } else { 1 }
+    /// Bytes of a transfer. A transfer that moves its data several times is a single one: the
+    /// numbers of events do not depend on causes.
+    pub(super) fn bytes_of(&self, kind: Move) -> i64 {
+        let spilled = if self.spills() { MANY_SPILLS } else { 1 };
+        kind.bytes()
+            * match kind {
+                Move::Save => spilled,
+                Move::Reload if self.reloads() => spilled * MANY_RELOADS,
+                Move::Reload => spilled,
+                Move::Weights if self.reloads_weights() => MANY_LOADS,
+                Move::Weights | Move::Input | Move::Output => 1,
+            }
     }
 
     pub(super) fn spills(&self) -> bool {
         self.has(FaultKind::Spill)
+    }
+
+    pub(super) fn reloads(&self) -> bool {
+        self.has(FaultKind::Reload)
+    }
+
+    pub(super) fn reloads_weights(&self) -> bool {
+        self.has(FaultKind::WeightsReloaded)
     }
 
     /// Factor of the time of collective operations.
@@ -325,7 +355,9 @@ mod tests {
 
     #[test]
     fn faults_are_read_as_they_are_written() {
-        for text in ["dma-late=3", "slow-rank=0", "throttle", "throttle=1", "host-block", "spill"] {
+        for text in
+            ["dma-late=3", "slow-rank=0", "throttle", "throttle=1", "host-block", "spill", "weights-reloaded"]
+        {
             assert_eq!(text.parse::<PlantedFault>().map(|fault| fault.to_string()), Ok(text.to_owned()));
         }
     }

@@ -227,7 +227,8 @@ impl RankRun {
     fn load(&mut self, tile: i64, slot: i64, set: i64) -> MovePlan {
         let condition = SemaphoreCondition::of_weights(tile);
         let kind = Move::Weights;
-        let plan = self.transfer(MoveOrder { kind, slot, set, condition, bytes: kind.bytes(), error_ps: 0 });
+        let bytes = self.effects.bytes_of(kind);
+        let plan = self.transfer(MoveOrder { kind, slot, set, condition, bytes, error_ps: 0 });
         self.times.weights[at(tile)] = plan.done();
         plan
     }
@@ -236,7 +237,8 @@ impl RankRun {
     fn load_ahead(&mut self, tile: i64, slot: i64, set: i64) -> MovePlan {
         let condition = SemaphoreCondition::of_weights(tile);
         let kind = Move::Weights;
-        let plan = self.transfer(MoveOrder { kind, slot, set, condition, bytes: kind.bytes(), error_ps: 0 });
+        let bytes = self.effects.bytes_of(kind);
+        let plan = self.transfer(MoveOrder { kind, slot, set, condition, bytes, error_ps: 0 });
         self.ahead[at(tile)] = plan.done();
         plan
     }
@@ -251,7 +253,7 @@ impl RankRun {
 
     fn spill(&mut self, kind: Move, slot: i64, set: i64) -> MovePlan {
         let number = if kind == Move::Save { 1 } else { 2 };
-        let bytes = kind.bytes() * self.effects.spill_factor();
+        let bytes = self.effects.bytes_of(kind);
         let condition = SemaphoreCondition { semaphore: Semaphore::Spill, value: number * count(kind) };
         self.transfer(MoveOrder { kind, slot, set, condition, bytes, error_ps: 0 })
     }

@@ -179,7 +179,8 @@ impl<'e, 't> Emission<'e, 't> {
     fn memories(&mut self, plan: &TilePlan) -> Result<()> {
         let (usage, tracks) = (self.rig.tables.usage, (self.rig.tracks.sbuf, self.rig.tracks.psum));
         let time = plan.loads[0].span.start.0;
-        let most = if self.effects.spills() { 0.97 } else { 0.72 };
+        let is_full = self.effects.spills() || self.effects.reloads();
+        let most = if is_full { 0.97 } else { 0.72 };
         let share = most * ratio(plan.tile + GROUP, plan.place.part.tiles() + GROUP);
         let fields = [
             (usage.kind, Value::Text("sb")),
@@ -204,7 +205,7 @@ impl<'e, 't> Emission<'e, 't> {
         let body = &self.rig.bodies[place.body()];
         let (tensors, hlo) = (body.tensors, body.hlo);
         let (table, scratchpad) = (self.rig.tables.state_buffer, self.rig.tables.scratchpad);
-        let spilled = Move::Save.bytes() * self.effects.spill_factor();
+        let spilled = self.effects.bytes_of(Move::Save);
         let [hidden, kept] = [Move::Input, Move::Save].map(|kind| tensors[kind.index()].as_str());
         let ranges = [
             (hidden, Interval::new(self.began, end), 0x2_0000_i64, STATE_BUFFER / 4, "qSyncIn0"),

@@ -114,7 +114,8 @@ fn track_of(kind: FaultKind) -> Option<&'static str> {
         FaultKind::SlowRank | FaultKind::Pause => None,
         FaultKind::SlowLink => Some("Collectives/Stream 0"),
         FaultKind::Throttle => Some("Throttling"),
-        FaultKind::Spill => Some("DMA/qSyncSpillReload0 · Q3/Transfers"),
+        FaultKind::Spill | FaultKind::Reload => Some("DMA/qSyncSpillReload0 · Q3/Transfers"),
+        FaultKind::WeightsReloaded => Some("DMA/qSyncIO0 · Q1/Transfers"),
         FaultKind::OutOfBounds => Some("DMA/qSyncIn0 · Q2/Transfers"),
     }
 }
@@ -207,8 +208,14 @@ impl RankMeasure {
         self.worked(plan.span);
         match plan.kind {
             Move::Save => self.saved = plan.span.start.0,
-            Move::Reload if self.effects.spills() => {
-                self.measured.acts(FaultKind::Spill, Interval::new(self.saved, plan.span.end.0));
+            Move::Reload => {
+                let span = Interval::new(self.saved, plan.span.end.0);
+                let causes =
+                    [(FaultKind::Spill, self.effects.spills()), (FaultKind::Reload, self.effects.reloads())];
+                causes.iter().filter(|(_, acts)| *acts).for_each(|(kind, _)| self.measured.acts(*kind, span));
+            }
+            Move::Weights if self.effects.reloads_weights() => {
+                self.measured.acts(FaultKind::WeightsReloaded, plan.span);
             }
             _ => {}
         }

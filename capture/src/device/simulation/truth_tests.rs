@@ -84,6 +84,8 @@ fn each_cause_acts_and_costs() {
         "throttle=2",
         "host-block",
         "spill",
+        "reload",
+        "weights-reloaded",
         "out-of-bounds",
         "out-of-bounds=3",
     ] {

@@ -1,5 +1,5 @@
 //! The activity of ranks in equal spans of time: how much of each a rank was busy, waited for
-//! others, and computed.
+//! others, and computed, and how many operations it did.
 //!
 //! The three shares of a rank add up to its row in the table of ranks. Cost is linear in calls.
 
@@ -8,6 +8,7 @@ use super::schedule::ScheduleFacts;
 use super::span_of;
 use crate::analysis::JobRank;
 use crate::analysis::exposure::open_part;
+use crate::base::time::PS_PER_S;
 use crate::base::{Interval, Result, Time};
 use crate::exec::Cancel;
 use crate::makers::job::schema::ActivityFields;
@@ -40,18 +41,26 @@ pub(super) fn write(facts: &ScheduleFacts<'_>, sink: &mut dyn Sink, cancel: Canc
             ];
             fields.extend(has_partners.then(|| (of.wait, share(times.wait_ps))));
             fields.extend(computes.then(|| (of.compute, share(times.compute_ps))));
+            if !rank.rest.flops.is_empty() {
+                let rate = (times.flops / (length_ps / PS_PER_S as f64)).round();
+                fields.push((of.compute_rate, Value::Float(rate)));
+                let peak = rank.rest.flops.peak;
+                fields.extend(peak.map(|peak| (of.compute_peak, Value::Float(peak as f64))));
+            }
             sink.row(of.table, &fields)?;
         }
     }
     Ok(())
 }
 
-/// Times of a rank within a span, in picoseconds.
+/// Activity of a rank within a span. Times are in picoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct ActivityTimes {
     busy_ps: f64,
     wait_ps: f64,
     compute_ps: f64,
+    /// Floating-point operations.
+    flops: f64,
 }
 
 /// First and last work of a rank, on its own clock. `None` if it has none.
@@ -99,7 +108,8 @@ fn times_of(facts: &ScheduleFacts<'_>, at: usize, bounds: &[i64]) -> Vec<Activit
         let compute_ps = within(&rank.rest.compute_load);
         let transfer_ps = (call.open_ps - wait.open_ps) as f64;
         let busy_ps = compute_ps + within(&rank.rest.copy_load) + transfer_ps;
-        ActivityTimes { busy_ps, wait_ps: wait.whole_ps as f64, compute_ps }
+        let flops = rank.rest.flops.within(span);
+        ActivityTimes { busy_ps, wait_ps: wait.whole_ps as f64, compute_ps, flops }
     };
     sums.map(of_span).collect()
 }
@@ -160,7 +170,8 @@ mod tests {
     use super::*;
     use crate::analysis::tests::{Plan, Says, analysed, job_segment, make};
     use crate::analysis::{Job, Report};
-    use crate::makers::job::activity::{ActivityQuantity, activity};
+    use crate::makers::job::activity::{ActivityQuantity, ComputeRate, activity};
+    use crate::model::FlopLoad;
 
     const US: i64 = 1_000_000;
 
@@ -203,6 +214,43 @@ mod tests {
                 assert!((sum - expected).abs() <= slack, "{quantity:?} {}: {sum} {expected}", of.rank);
             }
         }
+    }
+
+    /// Computation is a rate where the operations of all ranks are known, else a share.
+    #[test]
+    fn computation_is_a_rate_where_operations_are_known() {
+        let computing = |known: u32, peak: Option<u64>| {
+            let mut made = make(&Plan { ranks: 3, seed: 7, says: Says::Numbers, lost: 0, apart_us: 0 });
+            for input in &mut made.inputs {
+                let calls = &mut input.calls;
+                let (first, last) = (calls.calls.starts_ps[0], calls.calls.end_ps(calls.calls.len() - 1));
+                let worked = Interval::new(first, last);
+                calls.worked_ps = (first, last);
+                calls.compute_load = ComputeLoad::of(&[(first, last)], worked);
+                if input.rank < known {
+                    calls.flops = FlopLoad::over(worked);
+                    calls.flops.add(worked, 1_000_000_000 * (1 + u64::from(input.rank)));
+                    calls.flops.peak = peak;
+                }
+            }
+            let (job, report) = analysed(made.inputs);
+            activity(&job_segment(&job, &report), ActivityQuantity::Compute, Cancel::NEVER).unwrap()
+        };
+        let share = computing(2, None);
+        assert!(share.rate.is_none() && share.ranks[0].shares.iter().any(|share| *share > 0.9));
+        let rate = computing(3, None);
+        // Without a peak the strongest share is the largest rate.
+        let Some(ComputeRate { top_flops, is_peak: false }) = rate.rate else { panic!("{:?}", rate.rate) };
+        let most = rate.ranks[2].shares.iter().copied().fold(0.0, f32::max);
+        assert!(most == 1.0 && top_flops > 0.0);
+        let seconds = (rate.end_ps - rate.start_ps) as f64 / PS_PER_S as f64;
+        let mean: f64 = rate.ranks[2].shares.iter().map(|share| f64::from(*share)).sum::<f64>()
+            / rate.ranks[2].shares.len() as f64;
+        let flops = mean * top_flops * seconds;
+        assert!((flops / 3e9 - 1.0).abs() < 0.02, "{flops}");
+        let of_peak = computing(3, Some(1_000_000_000_000_000));
+        assert_eq!(of_peak.rate, Some(ComputeRate { top_flops: 1e15, is_peak: true }));
+        assert!(of_peak.ranks[0].shares.iter().all(|share| *share < 0.1));
     }
 
     /// The time of a rank without spans.

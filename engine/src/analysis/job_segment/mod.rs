@@ -34,7 +34,7 @@ pub use finder::{OperationSend, Sense};
 pub use operation_step::beside;
 
 /// Version of the job segment. One of another version is written again.
-pub const VERSION: u32 = 14;
+pub const VERSION: u32 = 15;
 
 /// Times are whole nanoseconds: those of ranks are known to much less, and half of the bits of a
 /// picosecond time would be noise.

@@ -156,7 +156,7 @@ mod tests {
         let segment = rank_of("trace_event", &tracks);
         let known = device_tracks_without_launches(&segment);
         assert_eq!(known.len(), 2);
-        let work = work(&segment, Cancel::NEVER).unwrap();
+        let work = work(&segment, Work::IN_PLACE).unwrap();
         let whole = work.nodes.iter().map(|node| node.end_ps()).max().unwrap();
         let span = |start: i64, end: i64| RunRepetition {
             name: start.to_string(),

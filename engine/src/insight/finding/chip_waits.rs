@@ -5,11 +5,11 @@
 use rustc_hash::FxHashMap;
 
 use crate::base::{Covered, Result, narrow};
-use crate::exec::{Cancel, Work};
+use crate::exec::Work;
 use crate::insight::RankGraph;
 use crate::insight::edge::RankEdges;
 use crate::insight::graph::communicating_classes;
-use crate::insight::wait::{Party, WaitKind, WaitRow, waits};
+use crate::insight::wait::{Party, WaitKind, WaitRow, first_of_parties, waits};
 use crate::insight::walk::JobEdges;
 use crate::model::{MachineSide, RankWork, Role};
 
@@ -50,7 +50,7 @@ pub(super) fn chip_waits<'g>(
     work: Work<'_>,
 ) -> Result<Vec<PartyWait<'g>>> {
     let graph = edges.graph;
-    let of_rank = |at: usize| waits_of_rank(edges, length_ps, narrow(at), work.cancel);
+    let of_rank = |at: usize| waits_of_rank(edges, length_ps, narrow(at), work);
     let mut longest: Vec<PartyWait<'g>> = Vec::new();
     for wait in work.gather(graph.ranks.len(), of_rank)?.into_iter().flatten() {
         let work = &graph.ranks[wait.rank as usize].work;
@@ -81,23 +81,18 @@ fn moves_data(work: &RankWork, queue: u32) -> bool {
 }
 
 /// The long waits of the queues of a rank.
-fn waits_of_rank(
-    edges: &JobEdges<'_>,
-    length_ps: i64,
-    at: u32,
-    cancel: Cancel<'_>,
-) -> Result<Vec<QueueWait>> {
+fn waits_of_rank(edges: &JobEdges<'_>, length_ps: i64, at: u32, work: Work<'_>) -> Result<Vec<QueueWait>> {
     let graph = &edges.graph.ranks[at as usize];
     let communicates = communicating_queues(graph);
-    let busy_ps = busy_of_parties(graph, &edges.ranks[at as usize]);
-    let most_ps = busy_ps.values().copied().max().unwrap_or(0);
-    let busy_ps = |queue: u32| busy_ps.get(graph.work.party(queue)).copied().unwrap_or(0);
+    let busy_ps = busy_of_queues(graph, &edges.ranks[at as usize]);
+    let most_ps = busy_ps.iter().copied().max().unwrap_or(0);
+    let busy_ps = |queue: u32| busy_ps[queue as usize];
     let is_busy = |queue: u32| busy_ps(queue) as f64 >= LEAST_WORK * most_ps as f64;
     // An engine that computes most is awaited by its nature. A transfer is not.
     let can_be_late =
         |waiter: u32, awaited: u32| moves_data(&graph.work, awaited) || busy_ps(waiter) >= busy_ps(awaited);
     let mut sums: FxHashMap<(u32, u32), i64> = FxHashMap::default();
-    for row in waits(edges, at, cancel)? {
+    for row in waits(edges, at, work)? {
         if let Some((waiter, awaited)) = queues_of(&row)
             && !communicates[waiter as usize]
             && !communicates[awaited as usize]
@@ -113,17 +108,19 @@ fn waits_of_rank(
     Ok(sums.into_iter().map(wait).filter(is_long).collect())
 }
 
-/// Time in which each party of a device was at work, in picoseconds.
-fn busy_of_parties<'g>(graph: &'g RankGraph, edges: &RankEdges) -> FxHashMap<&'g str, u64> {
-    let mut busy: FxHashMap<&str, Covered> = FxHashMap::default();
+/// For each queue the time in which its party was at work on its device, in picoseconds.
+fn busy_of_queues(graph: &RankGraph, edges: &RankEdges) -> Vec<u64> {
+    let parties = first_of_parties(graph);
+    let mut busy = vec![Covered::after(i64::MIN); parties.len()];
+    let mut worked_from = edges.worked_from();
     for (at, node) in graph.device_work() {
         let class = &graph.classes[node.class as usize];
         if !class.waits {
-            let party = busy.entry(graph.work.party(class.queue)).or_insert(Covered::after(i64::MIN));
-            party.add(edges.worked_from_ps(at, node), node.end_ps());
+            let party = parties[class.queue as usize] as usize;
+            busy[party].add(worked_from.next_ps(at, node), node.end_ps());
         }
     }
-    busy.into_iter().map(|(party, time)| (party, time.total_ps())).collect()
+    parties.iter().map(|party| busy[*party as usize].total_ps()).collect()
 }
 
 /// The waiting and the awaited queue of a wait inside a device.

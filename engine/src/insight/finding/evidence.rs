@@ -1,5 +1,6 @@
 //! FindingEvidence: the numbers behind a finding.
 
+use crate::base::bytes_in_words;
 use crate::base::time::short_duration;
 
 /// A number with its unit.
@@ -13,6 +14,8 @@ pub enum EvidenceValue {
     Factor(f64),
     /// A number of things.
     Count(u64),
+    /// A number of bytes.
+    Bytes(u64),
 }
 
 impl EvidenceValue {
@@ -23,6 +26,7 @@ impl EvidenceValue {
             Self::Time(_) => "ps",
             Self::Share(_) | Self::Factor(_) => "ratio",
             Self::Count(_) => "count",
+            Self::Bytes(_) => "bytes",
         }
     }
 
@@ -34,6 +38,7 @@ impl EvidenceValue {
             Self::Share(share) => percent(share),
             Self::Factor(factor) => format!("{factor:.2} times"),
             Self::Count(count) => count.to_string(),
+            Self::Bytes(bytes) => bytes_in_words(bytes as f64),
         }
     }
 }
@@ -119,6 +124,10 @@ pub enum EvidenceMeasure {
     Bytes,
     /// Share of bytes.
     OfBytes,
+    /// Bytes that were loaded although they had been loaded before.
+    BytesAgain,
+    /// Multiple of the bytes that have to be loaded.
+    Loads,
     /// Operations for each byte.
     Intensity,
     /// Kernels with fewer blocks than the device has processors.
@@ -155,6 +164,8 @@ impl EvidenceMeasure {
             Self::OfOperations => "of_operations",
             Self::Bytes => "bytes",
             Self::OfBytes => "of_bytes",
+            Self::BytesAgain => "bytes_again",
+            Self::Loads => "loads",
             Self::Intensity => "intensity",
             Self::SmallGrids => "small_grids",
             Self::FewWarps => "few_warps",

@@ -19,7 +19,7 @@ use crate::insight::region::{NoSteps, StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
 use crate::metrics::RankMeasures;
-use crate::model::{MachineSide, Role, TrackId, WorkNode};
+use crate::model::{MachineSide, Role, TrackId, WorkNode, WorkQueue};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
 const MOST_LOST: f64 = 0.05;
@@ -70,15 +70,23 @@ pub struct Facts<'g> {
 impl<'g> Facts<'g> {
     /// Finds the facts.
     pub fn new(job: &'g Job, report: &'g Report, graph: &'g JobGraph, work: Work<'g>) -> Result<Self> {
-        let edges = JobEdges::of(graph, work)?;
+        let (mut coverage, mut of_steps, mut edges) = (Coverage::default(), Vec::new(), None);
+        work.exec.beside(
+            &mut || {
+                coverage = Coverage::of(job, report, graph);
+                of_steps = steps(job, report, &report.by_call(job));
+            },
+            &mut || edges = Some(JobEdges::of(graph, work)),
+        );
+        let edges = edges.expect("both tasks are run")?;
         let path = CriticalPath::of(&edges);
         // Savings do not depend on the replay of the unchanged run.
         let predictions = Predictions::known(graph, path.length_ps());
         Ok(Self {
             path,
             predictions,
-            coverage: Coverage::of(job, report, graph),
-            steps: steps(job, report, &report.by_call(job)),
+            coverage,
+            steps: of_steps,
             rank_steps: Vec::new(),
             no_steps: Some(NoSteps::NoRepetition),
             idle: IdleTime::of(graph),
@@ -141,6 +149,13 @@ impl<'g> Facts<'g> {
     pub(super) fn has_transfers(&self) -> bool {
         let has_queue = |rank: &RankGraph| rank.work.queues.iter().any(|of| of.identity.role == Role::Queue);
         self.graph.ranks.iter().any(has_queue)
+    }
+
+    /// Whether the device of some rank has several queues, which can wait for each other.
+    pub(super) fn has_several_queues(&self) -> bool {
+        let is_of_device = |queue: &&WorkQueue| queue.side == MachineSide::Device;
+        let count = |rank: &RankGraph| rank.work.queues.iter().filter(is_of_device).count();
+        self.graph.ranks.iter().any(|rank| count(rank) > 1)
     }
 
     /// Whether calls of hosts were recorded.
@@ -303,9 +318,9 @@ fn begin_ps(rank: &RankGraph, edges: &RankEdges, least_ps: i64) -> Option<i64> {
         let class = rank.classes[node.class as usize];
         class.side == MachineSide::Device && !class.waits && rank.is_recorded(node)
     };
-    let mut nodes = (0_u32..).zip(&rank.work.nodes).filter(works);
+    let (mut nodes, mut worked_from) = ((0_u32..).zip(&rank.work.nodes).filter(works), edges.worked_from());
     let begin = nodes.find(|(at, node)| {
-        let from_ps = edges.worked_from_ps(*at, node);
+        let from_ps = worked_from.next_ps(*at, node);
         worked_ps = worked_ps.saturating_add(node.end_ps().saturating_sub(from_ps).max(0));
         worked_ps > least_ps
     });

@@ -65,9 +65,9 @@ fn work_spans(rank: &RankGraph, edges: &RankEdges) -> Vec<Interval> {
         let class = rank.classes[node.class as usize];
         class.side == MachineSide::Device && !class.waits && rank.is_recorded(node)
     };
-    let nodes = (0_u32..).zip(&rank.work.nodes).filter(works);
+    let (nodes, mut worked_from) = ((0_u32..).zip(&rank.work.nodes).filter(works), edges.worked_from());
     let mut spans: Vec<Interval> =
-        nodes.map(|(at, node)| Interval::new(edges.worked_from_ps(at, node), node.end_ps())).collect();
+        nodes.map(|(at, node)| Interval::new(worked_from.next_ps(at, node), node.end_ps())).collect();
     // An instruction can wait until after the start of the next one.
     spans.sort_unstable_by_key(|span| span.start.0);
     let mut joined: Vec<Interval> = Vec::new();

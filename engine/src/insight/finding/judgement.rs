@@ -1,4 +1,4 @@
-//! All rules, asked one after the other.
+//! All rules.
 
 use super::facts::Facts;
 use super::rule_name::RuleName;
@@ -10,6 +10,10 @@ use crate::base::Result;
 /// that found nothing and those that cannot tell.
 pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
     // Measurements that only some devices have are no gap of the others.
+    if facts.has_several_queues() {
+        // Two rules look at them. Found before, they take all cores, and nobody finds them twice.
+        facts.chip_waits()?;
+    }
     let asked: Vec<RuleName> =
         RULES.iter().filter(|rule| rule.needs.is_met(facts)).map(|rule| rule.name).collect();
     let verdict = |at: usize| Ok(RuleVerdict { rule: asked[at], verdict: verdict_of(facts, asked[at])? });

@@ -35,6 +35,8 @@ pub enum RuleName {
     SmallDmas,
     /// Data that leaves a full state buffer and comes back.
     Spill,
+    /// Data that left the state buffer once and comes back several times.
+    Reload,
     /// A memory that takes longer than the arithmetic.
     MemoryBound,
     /// Arithmetic that takes longer than the memory.

@@ -12,22 +12,37 @@ use crate::insight::Bracket;
 pub const NO_WORK: &str = "the profile has no work: no kernels, transfers or instructions of a device, and \
                            no operators of threads";
 
+/// The rule of a finding, and its most likely saving.
+#[derive(Debug, Clone, Copy)]
+pub struct FoundCost<'a> {
+    /// Name of the rule.
+    pub rule: &'a str,
+    /// Time in picoseconds. `None` if it costs nothing that is known.
+    pub saved_ps: Option<i64>,
+}
+
+impl From<&Finding> for FoundCost<'_> {
+    fn from(of: &Finding) -> Self {
+        Self { rule: of.rule.rule().id, saved_ps: of.saved_ps() }
+    }
+}
+
 /// The answer about a run. The findings are in the order of their savings, the largest first.
 #[must_use]
-pub fn answer(found: &[&Finding], length_ps: i64) -> String {
+pub fn answer(found: &[FoundCost<'_>], length_ps: i64) -> String {
     // Errors make the results doubtful, whatever the run costs.
-    if found.iter().any(|one| one.rule == RuleName::Errors) {
-        let others: Vec<&Finding> =
-            found.iter().copied().filter(|one| one.rule != RuleName::Errors).collect();
+    let errors = RuleName::Errors.rule().id;
+    if found.iter().any(|one| one.rule == errors) {
+        let others: Vec<FoundCost<'_>> = found.iter().copied().filter(|one| one.rule != errors).collect();
         return format!("{}; the hardware reported errors", answer(&others, length_ps));
     }
-    let saving = |one: &Finding| one.saved_ps().unwrap_or(0);
+    let saving = |one: &FoundCost<'_>| one.saved_ps.unwrap_or(0);
     let costly = found.iter().filter(|one| saving(one) > 0).count();
     let Some(first) = found.first().filter(|_| costly > 0) else {
         return "nothing was found that makes the run longer".to_owned();
     };
     let time = short_duration(saving(first) as f64);
-    let (id, whole) = (first.rule.rule().id, of_run(saving(first), length_ps));
+    let (id, whole) = (first.rule, of_run(saving(first), length_ps));
     match costly {
         1 => format!("one thing makes the run longer: {id}, by {time} ({whole})"),
         _ => format!("{costly} things make the run longer, most of all {id}: by {time} ({whole})"),
@@ -116,14 +131,14 @@ mod tests {
     #[test]
     fn the_answer_names_the_most_costly_one_and_counts_the_others() {
         let all = [finding(RuleName::LateRank, 125), finding(RuleName::SlowLink, 25)];
-        let found = |most: usize| all.iter().take(most).collect::<Vec<_>>();
+        let found = |most: usize| all.iter().take(most).map(FoundCost::from).collect::<Vec<_>>();
         assert_eq!(answer(&found(0), 1_000), "nothing was found that makes the run longer");
         let one = "one thing makes the run longer: late-rank, by 125 ps (12.5 %)";
         assert_eq!(answer(&found(1), 1_000), one);
         let both = "2 things make the run longer, most of all late-rank: by 125 ps (12.5 %)";
         assert_eq!(answer(&found(2), 1_000), both);
         let free = finding(RuleName::LateRank, 0);
-        assert_eq!(answer(&[&free], 1_000), "nothing was found that makes the run longer");
+        assert_eq!(answer(&[FoundCost::from(&free)], 1_000), "nothing was found that makes the run longer");
     }
 
     #[test]

@@ -8,10 +8,10 @@ use super::absent_call::{AbsentCall, absent_calls, usual_transfers_ps};
 use super::evidence::{RankStarts, StartEvidence};
 use super::meeting::{Meeting, MeetingCall};
 use super::observed_work::ObservedWork;
-use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, communicating_classes};
+use super::rank::{ABSENT_ROW, ClassQueues, RankGraph, by_ends, communicating_classes};
 use crate::analysis::{Job, Passage, Report, passages};
 use crate::base::{Result, narrow};
-use crate::exec::Work;
+use crate::exec::{Exec, Work};
 use crate::model::{CollectiveKind, MachineSide, RankWork, WaitingRanks, WorkNode};
 use crate::spill::Shelf;
 
@@ -77,8 +77,8 @@ impl JobGraph {
         for GraphPart { rank, work: mut of_rank, mut calls, absent } in parts {
             work.cancel.check()?;
             if !absent.is_empty() {
-                calls = add_absent(&mut of_rank, &calls, &absent);
-                of_rank.shelve(shelf)?;
+                calls = add_absent(&mut of_rank, &calls, &absent, work.exec);
+                of_rank.shelve(shelf, work.exec)?;
             }
             for call in &calls {
                 meetings[call.meeting as usize].calls += u32::from(call.arrives);
@@ -137,17 +137,21 @@ pub(in crate::insight) fn ranks(
     shelf: &dyn Shelf,
     work: Work<'_>,
 ) -> Result<Vec<RankGraph>> {
-    let awaited = awaited_queues(&works, &calls, work)?;
-    let parts = works.into_iter().zip(awaited).zip(calls).zip(numbers);
+    let (mut ends, mut awaited) = (Ok(Vec::new()), Ok(Vec::new()));
+    work.exec.beside(
+        &mut || ends = work.gather(works.len(), |at| Ok(by_ends(&works[at], work.exec))),
+        &mut || awaited = awaited_queues(&works, &calls, work),
+    );
+    let parts = works.into_iter().zip(ends?).zip(awaited?).zip(calls).zip(numbers);
     // Each task takes its own part.
     let parts: Vec<_> = parts.map(|part| Mutex::new(Some(part))).collect();
     let rank = |at: usize| {
         let part = parts[at].lock().ok().and_then(|mut part| part.take());
-        let (((work, awaited), calls), number) = part.expect("every task is run once");
-        let mut graph = RankGraph::new(number, work, awaited);
+        let ((((of_rank, ends), awaited), calls), number) = part.expect("every task is run once");
+        let mut graph = RankGraph::new(number, of_rank, ends, awaited);
         graph.calls = calls;
         graph.find_core_waits();
-        graph.shelve(shelf)?;
+        graph.shelve(shelf, work.exec)?;
         Ok(graph)
     };
     work.gather(parts.len(), rank)
@@ -249,14 +253,19 @@ pub(super) fn calls_by_row(work: &RankWork, meetings: &FxHashMap<u32, u32>) -> V
 }
 
 /// Adds nodes for the calls that a trace lacks. Returns all calls.
-fn add_absent(work: &mut RankWork, calls: &[MeetingCall], absent: &[AbsentCall]) -> Vec<MeetingCall> {
+fn add_absent(
+    work: &mut RankWork,
+    calls: &[MeetingCall],
+    absent: &[AbsentCall],
+    exec: &dyn Exec,
+) -> Vec<MeetingCall> {
     let mut of_row: FxHashMap<u32, MeetingCall> =
         calls.iter().map(|call| (work.nodes[call.node as usize].row, *call)).collect();
     for (row, one) in (ABSENT_ROW..).zip(absent) {
         work.nodes.make_mut().push(one.node(row));
         of_row.insert(row, MeetingCall { node: 0, meeting: one.meeting, arrives: one.arrives });
     }
-    work.sort();
+    work.sort(exec);
     let nodes = (0_u32..).zip(&work.nodes);
     nodes.filter_map(|(node, of)| Some(MeetingCall { node, ..*of_row.get(&of.row)? })).collect()
 }

@@ -15,7 +15,7 @@ use super::meeting::Meeting;
 use super::rank::RankGraph;
 use super::work_columns;
 use crate::base::{ClockFit, Result};
-use crate::exec::Work;
+use crate::exec::{CallerThread, Work};
 use crate::model::{CollectiveKind, RankWork, WaitCounts, WorkClass, WorkQueue, WorkSemaphore};
 use crate::query::RowTime;
 use crate::spill::NoShelf;
@@ -138,7 +138,7 @@ impl RankOverlay {
         work_columns::read(&mut work, &of_nodes, &times, &mut columns)?;
         columns.finish()?;
         let OverlayClock { at_ps, offset_ps, drift_ppb } = self.clock;
-        work.sort();
+        work.sort(&CallerThread);
         work.to_shared_clock(&ClockFit::new(at_ps, offset_ps, drift_ppb, None)?);
         let meetings: FxHashMap<u32, u32> = rows.into_iter().zip(of_calls).collect();
         let calls = calls_by_row(&work, &meetings);

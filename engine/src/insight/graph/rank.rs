@@ -5,6 +5,7 @@ use super::meeting::MeetingCall;
 use super::stated_edges::StatedEdges;
 use super::time_slots::TimeSlots;
 use crate::base::{Result, narrow};
+use crate::exec::{Exec, sort_by_key};
 use crate::model::rank_work::NO_LAUNCH;
 use crate::model::{HostWork, MachineSide, RankWork, Role, WorkClass, WorkNode, is_wait};
 use crate::spill::{Shelf, Shelved};
@@ -166,14 +167,14 @@ pub struct RankGraph {
 }
 
 /// Positions of the nodes, ascending by end.
-fn by_ends(work: &RankWork) -> Vec<u32> {
+pub(super) fn by_ends(work: &RankWork, exec: &dyn Exec) -> Vec<u32> {
     let mut of_queues: Vec<Vec<(i64, u32)>> = vec![Vec::new(); work.queues.len()];
     for (at, node) in (0_u32..).zip(&work.nodes) {
         of_queues[work.classes[node.class as usize].queue as usize].push((node.end_ps(), at));
     }
     // The work of a queue ends in its order: a stable sort merges the queues.
     let mut ends = of_queues.concat();
-    ends.sort();
+    sort_by_key(exec, &mut ends, |end| *end);
     ends.into_iter().map(|(_, at)| at).collect()
 }
 
@@ -187,9 +188,9 @@ pub(in crate::insight) fn communicating_classes(work: &RankWork, calls: &[Meetin
 }
 
 impl RankGraph {
-    /// The graph of one rank, without its calls.
-    pub(super) fn new(rank: u32, mut work: RankWork, awaited: ClassQueues) -> Self {
-        let ends = by_ends(&work);
+    /// The graph of one rank, without its calls. `ends` has the positions of its nodes, ascending
+    /// by end.
+    pub(super) fn new(rank: u32, mut work: RankWork, ends: Vec<u32>, awaited: ClassQueues) -> Self {
         let facts = |(class, awaited): (&WorkClass, AwaitedQueues)| ClassFacts {
             queue: class.queue,
             side: work.queues[class.queue as usize].side,
@@ -304,13 +305,18 @@ impl RankGraph {
         Some(*launch as usize)
     }
 
-    /// Puts all long lists on a shelf.
-    pub(super) fn shelve(&mut self, shelf: &dyn Shelf) -> Result<()> {
-        self.work.shelve(shelf)?;
-        self.ends.shelve(shelf)?;
-        self.host_facts.shelve(shelf)?;
-        self.launches.shelve(shelf)?;
-        self.stated.shelve(shelf)
+    /// Puts all long lists on a shelf, those of stated edges beside the others.
+    pub(super) fn shelve(&mut self, shelf: &dyn Shelf, exec: &dyn Exec) -> Result<()> {
+        self.work.shelve(shelf, exec)?;
+        let Self { ends, host_facts, launches, stated, .. } = self;
+        let (mut of_stated, mut of_others) = (Ok(()), Ok(()));
+        exec.beside(&mut || of_stated = stated.shelve(shelf), &mut || {
+            of_others = ends
+                .shelve(shelf)
+                .and_then(|()| host_facts.shelve(shelf))
+                .and_then(|()| launches.shelve(shelf));
+        });
+        of_stated.and(of_others)
     }
 
     /// Edges of the recording that its times contradict.

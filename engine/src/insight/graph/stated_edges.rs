@@ -102,11 +102,6 @@ impl StatedEdges {
         }
     }
 
-    /// The edges to a point of a node.
-    pub(in crate::insight) fn to(&self, node: u32, at: NodePoint) -> impl Iterator<Item = StatedEdge> {
-        self.view().to(node, at)
-    }
-
     /// Puts all lists on a shelf.
     pub(super) fn shelve(&mut self, shelf: &dyn Shelf) -> Result<()> {
         self.edges.shelve(shelf)?;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{NoSteps, RankRegions, RegionKind, StepPace, StepShape, WorkSteps, steps};
-use crate::exec::Cancel;
+use crate::exec::{CallerThread, Cancel};
 use crate::model::rank_work::NO_LAYER;
 use crate::model::{Identity, MachineSide, RankWork, Role, TrackId, WorkClass, WorkNode, WorkQueue};
 
@@ -216,7 +216,7 @@ fn one_track_tells_the_steps_if_others_run_beside_it() {
         }
         stream.now_ps = behind_ps;
     }
-    stream.work.sort();
+    stream.work.sort(&CallerThread);
     let found = stream.found().unwrap();
     assert_eq!(found.all.iter().map(|step| step.span.start.0).collect::<Vec<_>>(), begins);
 }

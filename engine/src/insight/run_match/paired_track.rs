@@ -17,7 +17,7 @@ use crate::segment::Bytes;
 
 /// Tracks of a picture: those that work most.
 const MOST_TRACKS: usize = 32;
-/// Bars of each run in all tracks: its longest slices.
+/// Bars of each run in all tracks.
 const MOST_BARS: usize = 4_000;
 /// Bars of one track of a run.
 const MOST_BARS_OF_TRACK: usize = 1_000;
@@ -163,8 +163,10 @@ pub fn paired_runs<B: Bytes>(
     let mut kept: Vec<NamedTrack> = kept.collect();
     kept.sort_by_key(|of| (of.order, Reverse(busy_ps(&of.track))));
     let mut tracks: Vec<PairedTrack> = kept.into_iter().map(|of| named(of, &mut names)).collect();
-    keep_longest(&mut tracks, |track| track.a.as_mut());
-    keep_longest(&mut tracks, |track| track.b.as_mut());
+    // Each track has its part: the longest slices of all would be those of few tracks.
+    let most = MOST_BARS / tracks.len().max(1);
+    let pictures = tracks.iter_mut().flat_map(|track| track.a.iter_mut().chain(&mut track.b));
+    pictures.for_each(|of| truncate_to_longest(&mut of.bars, most));
     let left_out = all - tracks.len();
     Ok(PairedRuns { lengths_ps, cell_ps: grid.cell_ps, names: names.texts, tracks, left_out })
 }
@@ -261,20 +263,6 @@ fn truncate_to_longest(slices: &mut Vec<ProgramSlice>, most: usize) {
         slices.truncate(most);
         slices.sort_unstable_by_key(|slice| (slice.start_ps, Reverse(slice.duration_ps)));
     }
-}
-
-/// Keeps the longest bars of all tracks of one run.
-fn keep_longest(tracks: &mut [PairedTrack], of: impl Fn(&mut PairedTrack) -> Option<&mut TrackBars>) {
-    let durations: Vec<i64> = tracks
-        .iter_mut()
-        .filter_map(&of)
-        .flat_map(|of| of.bars.iter().map(|bar| bar.duration_ps).collect::<Vec<_>>())
-        .collect();
-    if durations.len() <= MOST_BARS {
-        return;
-    }
-    let least_ps = nth_largest(durations.into_iter(), MOST_BARS);
-    tracks.iter_mut().filter_map(&of).for_each(|of| of.bars.retain(|bar| bar.duration_ps >= least_ps));
 }
 
 /// The track with names of the picture in place of its own.

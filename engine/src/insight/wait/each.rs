@@ -7,8 +7,8 @@ use super::super::graph::MeetingCall;
 use super::super::walk::{JobEdges, WalkPlace};
 use super::WaitKind;
 use super::party::{Party, RankParties};
-use crate::base::Result;
-use crate::exec::Cancel;
+use crate::base::{Result, narrow};
+use crate::exec::Work;
 use crate::model::stated_edge::{NO_SEMAPHORE, NOBODY};
 use crate::model::{MachineSide, NodePoint, StatedEdge};
 
@@ -32,22 +32,72 @@ pub(super) struct SingleWait {
     pub(super) time_ps: Range<i64>,
 }
 
-/// Passes each wait of a rank to `take`, in no order. Returns the idle time of its
-/// queues for which nothing is known, in picoseconds.
+/// A part of a rank. Its waits can be looked at beside those of other parts.
+#[derive(Debug, Clone)]
+pub(super) enum WaitPart {
+    /// Nodes, and for each party the end of its work before them.
+    Nodes { nodes: Range<usize>, ended: Vec<Option<i64>> },
+    /// Positions of edges to ends of nodes.
+    Ends(Range<usize>),
+}
+
+/// Nodes or edges of a part. Small runs of tests have several parts, too.
+const AT_ONCE: usize = if cfg!(test) { 2 } else { 1 << 16 };
+
+/// The parts of a rank.
+pub(super) fn parts(
+    edges: &JobEdges<'_>,
+    parties: &RankParties<'_>,
+    work: Work<'_>,
+) -> Result<Vec<WaitPart>> {
+    let runs = |count: usize| (0..count).step_by(AT_ONCE).map(move |from| from..count.min(from + AT_ONCE));
+    let of_nodes: Vec<Range<usize>> = runs(parties.nodes.len()).collect();
+    let last = work.gather(of_nodes.len(), |at| Ok(last_ends(parties, of_nodes[at].clone())))?;
+    let mut parts = Vec::new();
+    let mut ended: Vec<Option<i64>> = vec![None; parties.graph.work.queues.len()];
+    for (nodes, last) in of_nodes.into_iter().zip(last) {
+        parts.push(WaitPart::Nodes { nodes, ended: ended.clone() });
+        ended.iter_mut().zip(last).for_each(|(ended, last)| *ended = last.max(*ended));
+    }
+    parts.extend(runs(edges.ranks[parties.rank as usize].ends.len()).map(WaitPart::Ends));
+    Ok(parts)
+}
+
+/// For each party the last end of its work among some nodes.
+fn last_ends(parties: &RankParties<'_>, nodes: Range<usize>) -> Vec<Option<i64>> {
+    let mut ended = vec![None; parties.graph.work.queues.len()];
+    for node in &parties.nodes[nodes] {
+        let party = parties.of_class(node.class) as usize;
+        ended[party] = ended[party].max(Some(node.end_ps()));
+    }
+    ended
+}
+
+/// Passes each wait of a part to `take`, in no order. Returns the idle time of the queues for which
+/// nothing is known, in picoseconds.
 pub(super) fn each_wait(
     edges: &JobEdges<'_>,
     parties: &RankParties<'_>,
-    cancel: Cancel<'_>,
+    part: &WaitPart,
     take: &mut dyn FnMut(SingleWait),
-) -> Result<i64> {
+) -> i64 {
     let (graph, at) = (parties.graph, parties.rank);
     let mut waits = WaitWalk { edges, parties, take, rest_ps: 0 };
-    // The end of each party's work so far.
-    let mut ended: Vec<Option<i64>> = vec![None; graph.work.queues.len()];
-    for (node, of) in (0_u32..).zip(&graph.work.nodes) {
-        cancel.check()?;
+    let (nodes, mut ended) = match part {
+        WaitPart::Nodes { nodes, ended } => (nodes.clone(), ended.clone()),
+        WaitPart::Ends(places) => {
+            for (node, edge) in &edges.ranks[at as usize].ends[places.clone()] {
+                let start_ps = parties.nodes[*node as usize].start_ps;
+                if let Some(kind) = WaitKind::of(edge.kind) {
+                    waits.within(*node, kind, edge, start_ps..edge.free_ps);
+                }
+            }
+            return 0;
+        }
+    };
+    for (node, of) in (narrow(nodes.start)..).zip(&parties.nodes[nodes]) {
         let class = graph.classes[of.class as usize];
-        let party = parties.queue_of(node) as usize;
+        let party = parties.of_class(of.class) as usize;
         if class.side == MachineSide::Device && graph.is_recorded(of) {
             waits.before(node, ended[party]);
             if let Some(call) = edges.call(at, node) {
@@ -59,13 +109,7 @@ pub(super) fn each_wait(
         }
         ended[party] = ended[party].max(Some(of.end_ps()));
     }
-    for (node, edge) in &edges.ranks[at as usize].ends {
-        let start_ps = graph.work.nodes[*node as usize].start_ps;
-        if let Some(kind) = WaitKind::of(edge.kind) {
-            waits.within(*node, kind, edge, start_ps..edge.free_ps);
-        }
-    }
-    Ok(waits.rest_ps)
+    waits.rest_ps
 }
 
 /// The edge up to the change that it states.
@@ -83,7 +127,7 @@ struct WaitWalk<'e, 'g, 't> {
 impl WaitWalk<'_, '_, '_> {
     /// The wait of a node at one of its ends, up to when an edge lets it go on.
     fn of_edge(&self, node: u32, at: NodePoint, kind: WaitKind, edge: &GraphEdge) -> SingleWait {
-        let mut stated = self.parties.graph.stated.to(node, at).filter(|stated| stated.from == edge.from);
+        let mut stated = self.parties.stated.to(node, at).filter(|stated| stated.from == edge.from);
         let semaphore = stated.find_map(|stated| Some(stated.semaphore).filter(|of| *of != NO_SEMAPHORE));
         let awaited_node = Some(edge.from).filter(|from| *from != NOBODY);
         let place = |from| WalkPlace { rank: self.parties.rank, node: from, time_ps: edge.free_ps };
@@ -103,7 +147,7 @@ impl WaitWalk<'_, '_, '_> {
     /// Finds the waits before a node: those that the recording measured, and the idle time of its
     /// queue since the end of its work before.
     fn before(&mut self, node: u32, ended_ps: Option<i64>) {
-        let start_ps = self.parties.graph.work.nodes[node as usize].start_ps;
+        let start_ps = self.parties.nodes[node as usize].start_ps;
         let idle = ended_ps.map_or(start_ps, |ended_ps| ended_ps.min(start_ps))..start_ps;
         let edge = self.edges.ranks[self.parties.rank as usize].starts[node as usize];
         if let Some((stated, since_ps)) = self.measured(node) {
@@ -130,15 +174,15 @@ impl WaitWalk<'_, '_, '_> {
 
     /// The wait before a node that the recording measured, with its begin.
     fn measured(&self, node: u32) -> Option<(StatedEdge, i64)> {
-        let stated = self.parties.graph.stated.to(node, NodePoint::Start);
+        let stated = self.parties.stated.to(node, NodePoint::Start);
         let measured = stated.filter_map(|edge| Some((edge, edge.since_ps?)));
         measured.max_by_key(|(edge, _)| edge.met_ps)
     }
 
     /// Finds the wait of the end of a node for a change whose author is not known.
     fn unknown_author(&mut self, node: u32) {
-        let start_ps = self.parties.graph.work.nodes[node as usize].start_ps;
-        let stated = self.parties.graph.stated.to(node, NodePoint::End).filter(|edge| edge.from == NOBODY);
+        let start_ps = self.parties.nodes[node as usize].start_ps;
+        let stated = self.parties.stated.to(node, NodePoint::End).filter(|edge| edge.from == NOBODY);
         for edge in stated.map(edge_of) {
             if let Some(kind) = WaitKind::of(edge.kind) {
                 self.within(node, kind, &edge, start_ps..edge.free_ps);
@@ -159,7 +203,7 @@ impl WaitWalk<'_, '_, '_> {
     /// Finds the time that a call waited for another rank.
     fn in_call(&mut self, call: &MeetingCall) {
         let Some(awaited) = self.edges.awaited(self.parties.rank, call) else { return };
-        let since_ps = self.parties.graph.work.nodes[call.node as usize].start_ps;
+        let since_ps = self.parties.nodes[call.node as usize].start_ps;
         (self.take)(SingleWait {
             waiter: self.parties.of_node(call.node),
             awaited: Some(Party::Rank(awaited.rank)),

@@ -17,6 +17,7 @@ mod sums;
 mod tests;
 
 pub use party::Party;
+pub(super) use party::first_of_parties;
 pub use ranks::{AskedWaits, WaitsOfRank};
 pub use sums::waits;
 

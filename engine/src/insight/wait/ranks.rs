@@ -2,7 +2,7 @@
 
 use super::super::walk::JobEdges;
 use super::WaitRow;
-use super::each::each_wait;
+use super::each::{each_wait, parts};
 use super::party::RankParties;
 use super::sight::{LongestWaits, WaitSight};
 use super::sums::{WaitSums, waits};
@@ -40,16 +40,20 @@ impl WaitsOfRank {
         let of_rank = |place: usize| {
             let at = wanted[place];
             if asked.most == 0 {
-                let rows = waits(edges, at, work.cancel)?;
+                let rows = waits(edges, at, work)?;
                 return Ok(Self { at, rows, sight: WaitSight::default() });
             }
             let parties = RankParties::of(edges.graph(), at);
             let mut sums = WaitSums::new(edges, &parties);
             let mut longest = LongestWaits::of(asked.span, asked.most);
-            let rest_ps = each_wait(edges, &parties, work.cancel, &mut |wait| {
-                sums.add(&wait);
-                longest.add(&wait);
-            })?;
+            let mut rest_ps = 0_i64;
+            for part in parts(edges, &parties, work)? {
+                work.cancel.check()?;
+                rest_ps = rest_ps.saturating_add(each_wait(edges, &parties, &part, &mut |wait| {
+                    sums.add(&wait);
+                    longest.add(&wait);
+                }));
+            }
             Ok(Self { at, rows: sums.finish(rest_ps), sight: longest.finish() })
         };
         work.gather(wanted.len(), of_rank)

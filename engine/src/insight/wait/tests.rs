@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::tests::{any_slices, job_of_works, work_of};
 use super::super::walk::JobEdges;
-use super::{AskedWaits, WaitsOfRank};
+use super::{AskedWaits, WaitsOfRank, waits};
 use crate::base::Interval;
 use crate::exec::Work;
 
@@ -31,6 +31,14 @@ proptest! {
         prop_assert!(all.iter().filter(|wait| wait.duration_ps() > least_ps).count() < most.max(1));
         let longest_ps = of.rows.iter().filter_map(|row| row.longest).map(|one| one.wait_ps).max();
         prop_assert!(longest_ps <= all.iter().map(|wait| wait.duration_ps()).max());
+    }
+
+    /// Sums of parts are those of the whole, with the same longest waits.
+    #[test]
+    fn rows_do_not_depend_on_parts(slices in any_slices()) {
+        let graph = job_of_works(vec![work_of(&slices)]);
+        let edges = JobEdges::of(&graph, Work::IN_PLACE).unwrap();
+        prop_assert_eq!(waits(&edges, 0, Work::IN_PLACE).unwrap(), waits_of(&edges, None, 1).rows);
     }
 
     /// A span leaves out exactly the waits beside it.

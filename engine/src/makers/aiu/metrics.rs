@@ -1,6 +1,8 @@
 //! The summary of an AIU profile. The reader computes its numbers while it reads, and stores them
 //! in side tables; `docs/aiu.md` gives the formulas.
 
+use std::borrow::Cow;
+
 use super::schema::{ACTIVE, CLOCK, CategoryRow, ITERATIONS, KernelRow, PowerRow};
 use crate::base::Result;
 use crate::exec::Work;
@@ -8,7 +10,9 @@ use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
-use crate::metrics::{AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, trace};
+use crate::metrics::{
+    AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, roofline, trace,
+};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
@@ -19,11 +23,18 @@ pub const TOTAL: &str = "Total";
 const TOP_KERNELS: usize = 20;
 
 /// Metrics that are those of a whole run.
-pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
+pub(super) static OF_RUN: AbsentMetrics = AbsentMetrics {
     key: "aiu",
     title: "AIU kernels, iterations and power",
-    reason: "the reader counts them over the whole run, not in a window",
+    reason: Cow::Borrowed("the reader counts them over the whole run, not in a window"),
 };
+
+/// Kernels have ideal cycles, which say how much of the reachable rate they reach, and no place on
+/// a roofline.
+const NO_ROOFLINE: AbsentMetrics = roofline::no_roofline(
+    "traces of AIUs state ideal cycles of kernels, and no bytes that kernels move: the use of PT arrays by category \
+     compares ideal and measured time",
+);
 
 /// All metrics of an AIU profile: clock, kernels, use of the PT arrays, then those of any trace.
 pub(super) fn read<B: Bytes>(
@@ -31,7 +42,10 @@ pub(super) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    Ok(RankMetrics::of(groups(segment, scope, work)?))
+    let of_trace = trace::read(segment, scope, work)?;
+    let mut groups = groups(segment, work)?;
+    groups.extend(of_trace.groups);
+    Ok(RankMetrics { groups, absent: vec![NO_ROOFLINE], ..of_trace })
 }
 
 /// The tables whose columns are metrics, with their headings.
@@ -50,7 +64,7 @@ pub(in crate::makers) fn by_category() -> impl Iterator<Item = DefinedMetric> {
     })
 }
 
-fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Vec<MetricGroup>> {
+fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<MetricGroup>> {
     let rows = |table: &TableSchema| named(segment, table.name, work.cancel);
     let mut groups = vec![
         by_device("aiu_activity", "Kernels", &ACTIVE, &rows(&ACTIVE)?),
@@ -66,7 +80,6 @@ fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -
         kernels(&KernelRow::read(segment, work.cancel)?),
     ));
     groups.retain(|group| !group.metrics.is_empty());
-    groups.extend(trace::groups(segment, scope, work)?);
     Ok(groups)
 }
 

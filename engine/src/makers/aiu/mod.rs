@@ -28,7 +28,7 @@ pub const SOURCE: &str = "aiu";
 
 pub(super) const FACTS: MakerFacts = MakerFacts {
     heading: schema::heading_of,
-    of_run: Some(metrics::OF_RUN),
+    of_run: Some(&metrics::OF_RUN),
     layout: super::summary_layout::AIU,
     ..MakerFacts::any(SOURCE)
 };

@@ -11,7 +11,7 @@ use super::Phase;
 use super::schema::{COLLECTIVES, OPS};
 use super::tracks::LaneKind;
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::kineto;
 use crate::makers::work_reader::{EndedSlice, WorkReader, is_device_work};
@@ -25,15 +25,15 @@ const FIELDS: [&str; 2] = ["ts2", "ts3"];
 type KernelKey<'s> = (Option<i64>, Option<i64>, &'s str);
 
 /// Reads the work of a rank. Streams of PyTorch's dialect state launches.
-pub(super) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
+pub(super) fn read<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<RankWork> {
     // A profile of PyTorch's dialect has this table, too, without rows.
     let of_device =
         segment.table(OPS.name).filter(|table| segment.blocks(*table).is_ok_and(|of| !of.is_empty()));
     let Some(table) = of_device else {
-        return kineto::work::read(segment, cancel);
+        return kineto::work::read(segment, work);
     };
     let mut reader = KernelReader {
-        of: WorkReader::new(segment, cancel),
+        of: WorkReader::new(segment, work.cancel),
         columns: FieldColumns::of(segment, table, FIELDS),
         kernels: FxHashMap::default(),
         segment,
@@ -51,7 +51,7 @@ pub(super) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result
             reader.preparations(track, of)?;
         }
     }
-    reader.of.finish()
+    reader.of.finish(work.exec)
 }
 
 /// A kernel that has a preparation.
@@ -151,7 +151,7 @@ mod tests {
             }
             sink.finish().unwrap();
         }
-        read(&Segment::open(bytes).unwrap(), Cancel::NEVER).unwrap()
+        read(&Segment::open(bytes).unwrap(), Work::IN_PLACE).unwrap()
     }
 
     #[test]

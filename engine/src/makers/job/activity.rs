@@ -8,7 +8,7 @@ use crate::exec::Cancel;
 use crate::makers::FieldCell;
 use crate::segment::{Bytes, Segment};
 
-/// A share of time that a rank has in each span.
+/// Activity of a rank in each span: a share of time, or a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActivityQuantity {
     /// It computed, transferred, copied or filled memory.
@@ -16,7 +16,7 @@ pub enum ActivityQuantity {
     /// It waited for others in collective operations.
     #[default]
     Wait,
-    /// It computed.
+    /// It computed: operations a second where they are known, else a share of time.
     Compute,
 }
 
@@ -71,6 +71,30 @@ pub struct JobActivity {
     pub ranks: Vec<SharesOfRank>,
     /// The quantities that no rank has.
     pub absent: Vec<ActivityQuantity>,
+    /// The rate of which shares are, if the quantity is a rate and no share of time.
+    pub rate: Option<ComputeRate>,
+}
+
+/// A rate of computation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ComputeRate {
+    /// Floating-point operations a second of the share 1.
+    pub top_flops: f64,
+    /// Whether that is the peak of the devices. Else it is the largest rate of a rank in a span.
+    pub is_peak: bool,
+}
+
+impl ComputeRate {
+    /// The rate of all ranks. `None` if a rank computes and its operations are not known.
+    fn of(rows: &[ActivityRow<FieldCell>]) -> Option<Self> {
+        let computing = || rows.iter().filter(|row| row.compute.float().is_some());
+        let rates: Option<Vec<f64>> = computing().map(|row| row.compute_rate.float()).collect();
+        let largest = rates?.into_iter().reduce(f64::max).filter(|largest| *largest > 0.0)?;
+        let peaks: Option<Vec<f64>> = computing().map(|row| row.compute_peak.float()).collect();
+        // A definition with more operations than the device does can exceed the peak.
+        let peak = peaks.and_then(|peaks| peaks.into_iter().reduce(f64::max)).filter(|peak| *peak >= largest);
+        Some(Self { top_flops: peak.unwrap_or(largest), is_peak: peak.is_some() })
+    }
 }
 
 /// A quantity of a rank.
@@ -78,7 +102,7 @@ pub struct JobActivity {
 pub struct SharesOfRank {
     /// Number of the rank.
     pub rank: u32,
-    /// The share of each span, from 0 to 1.
+    /// The share of each span, from 0 to 1: of its time, or of [`ComputeRate::top_flops`].
     pub shares: Vec<f32>,
 }
 
@@ -97,9 +121,14 @@ pub fn activity<B: Bytes>(
         (found.start_ps, found.end_ps) = (whole.start.0, whole.end.0);
         found.step_ps = spans.map(Interval::duration_ps).max().unwrap_or(0);
     }
+    found.rate = if quantity == ActivityQuantity::Compute { ComputeRate::of(&rows) } else { None };
     for row in &rows {
-        let (Some(rank), Some(share)) = (row.rank.number(), quantity.of(row)) else { continue };
-        #[expect(clippy::cast_possible_truncation, reason = "a share has three decimal digits")]
+        let share = match found.rate {
+            Some(rate) => row.compute_rate.float().map(|flops| flops / rate.top_flops),
+            None => quantity.of(row),
+        };
+        let (Some(rank), Some(share)) = (row.rank.number(), share) else { continue };
+        #[expect(clippy::cast_possible_truncation, reason = "colours need no more digits")]
         let share = share as f32;
         match found.ranks.last_mut() {
             Some(last) if last.rank == rank => last.shares.push(share),

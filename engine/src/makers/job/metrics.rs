@@ -2,7 +2,7 @@
 
 use super::schema::{CauseRow, JOB, MismatchRow, RankRow, SizeRow};
 use crate::base::time::short_duration;
-use crate::base::{Result, signed};
+use crate::base::{Result, bytes_in_words, signed};
 use crate::exec::Work;
 use crate::makers::FieldCell;
 use crate::makers::metric_groups::{by_name, single};
@@ -152,17 +152,6 @@ fn waits(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
     by_wait.into_iter().take(MOST).map(metric).collect()
 }
 
-/// A number of bytes with the largest unit that leaves at least 1.
-fn size(bytes: f64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let (mut value, mut unit) = (bytes, 0);
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        (value, unit) = (value / 1024.0, unit + 1);
-    }
-    let text = if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") };
-    format!("{text} {}", UNITS[unit])
-}
-
 fn sizes(rows: &[SizeRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Median bus bandwidth of the transfers, as nccl-tests defines it.";
     let metric = |row: &SizeRow<FieldCell>| {
@@ -170,7 +159,7 @@ fn sizes(rows: &[SizeRow<FieldCell>]) -> Vec<Metric> {
         // Older traces do not tell the members of a group.
         let ranks =
             row.ranks.int().map_or_else(|| "unknown ranks".to_owned(), |ranks| format!("{ranks} ranks"));
-        let name = format!("{kind}, {}, {ranks}", size(bytes));
+        let name = format!("{kind}, {}, {ranks}", bytes_in_words(bytes));
         Some(Metric::new(&name, row.bus_rate.0.clone()?, Unit::BytesPerSecond, doc))
     };
     rows.iter().filter_map(metric).take(MOST).collect()

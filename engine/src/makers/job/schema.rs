@@ -276,6 +276,10 @@ table! {
         wait: Ratio, "Share in which the rank waited for others in collective operations, also under computation.";
         compute: Ratio, "Share in which the rank computed.";
     }
+    "Rate" {
+        compute_rate: FlopsPerSecond, "Floating-point operations for each second of the span.";
+        compute_peak: FlopsPerSecond, "Floating-point operations a second that the device can do.";
+    }
 }
 
 table! {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use super::category_words::{ANNOTATION, CategoryWords};
 use super::{ARGUMENTS, CATEGORY};
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::{CallerThread, Cancel};
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::work_reader::{EndedSlice, WorkReader};
 use crate::model::{MachineSide, RankWork, Role, TableId, TrackId};
@@ -32,7 +32,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
         reader.thread(track, table)?;
     }
-    reader.of.finish()
+    reader.of.finish(&CallerThread)
 }
 
 struct ThreadReader<'s, B> {

@@ -6,16 +6,16 @@ use rustc_hash::FxHashMap;
 use super::category_words::{ANNOTATION, CategoryWords};
 use super::{ARGUMENTS, CATEGORY, CORRELATION};
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::work_reader::{EndedSlice, WorkReader, is_device_work};
 use crate::model::{HostWork, MachineSide, RankWork, Role, TableId, TrackId};
 use crate::segment::{Bytes, Segment};
 
 /// Reads the work of a rank.
-pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
+pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<RankWork> {
     let mut reader = LaunchReader {
-        of: WorkReader::new(segment, cancel),
+        of: WorkReader::new(segment, work.cancel),
         launched: LaunchedNodes::default(),
         annotations: CategoryWords::new(&[ANNOTATION]),
     };
@@ -25,7 +25,7 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
     for (track, table) in slice_tracks(segment, |role| role == Role::HostThread) {
         reader.host(track, table)?;
     }
-    reader.of.finish()
+    reader.of.finish(work.exec)
 }
 
 struct LaunchReader<'s, B> {

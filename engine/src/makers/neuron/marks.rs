@@ -12,9 +12,11 @@ const LAYER: &str = "layer";
 
 /// Instructions of a layer, one after the other on an engine.
 #[derive(Debug, Clone, Copy)]
-struct LayerRun {
-    name: u32,
-    span: Interval,
+pub(super) struct LayerRun {
+    /// Number of the name of the layer.
+    pub(super) name: u32,
+    /// From the first to the last instruction.
+    pub(super) span: Interval,
 }
 
 /// Reads the layers of a rank, by start. A layer lasts from its first instruction on any engine to
@@ -45,7 +47,7 @@ pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>
 }
 
 /// The runs of all engines as layers.
-fn joined(mut runs: Vec<LayerRun>) -> Vec<LayerRun> {
+pub(super) fn joined(mut runs: Vec<LayerRun>) -> Vec<LayerRun> {
     runs.sort_by_key(|run| (run.name, run.span.start, run.span.end));
     let mut layers: Vec<LayerRun> = Vec::new();
     for run in runs {

@@ -9,6 +9,7 @@ mod marks;
 pub mod metrics;
 pub mod schema;
 mod source;
+mod tensor_traffic;
 mod tracks;
 mod work;
 
@@ -30,7 +31,6 @@ pub const SOURCE: &str = "neuron";
 pub(super) const FACTS: MakerFacts = MakerFacts {
     heading: schema::heading_of,
     imitated: Some(Tool::NeuronProfile),
-    of_run: Some(metrics::OF_RUN),
     layout: super::summary_layout::NEURON,
     ..MakerFacts::any(SOURCE)
 };
@@ -39,9 +39,11 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
         metrics: metrics::read,
         calls: collectives::read,
+        flops: metrics::flops_over_time,
         measures: |segment, rank, cancel| {
             let errors = Some(errors::errors(segment, rank, cancel)?);
-            Ok(RankMeasures { errors, ..RankMeasures::default() })
+            let tensors = tensor_traffic::tensor_traffic(segment, rank, cancel)?;
+            Ok(RankMeasures { errors, tensors, ..RankMeasures::default() })
         },
         limits: limits::limits_of,
         work: work::read,

@@ -10,7 +10,7 @@ use crate::makers::job::activity::ActivityQuantity;
 use crate::metrics::MetricScope;
 use crate::rank::RankView;
 use crate::segment::Bytes;
-use crate::wire::activity::{AbsentQuantity, ActivityShares, RankShares};
+use crate::wire::activity::{AbsentQuantity, ActivityRate, ActivityShares, RankShares};
 use crate::wire::allowance::AnswerAllowance;
 use crate::wire::rank_ref::RankRef;
 use crate::wire::selection::{NameTotal, SelectionSummary, Side, TrackTotal};
@@ -68,7 +68,7 @@ pub fn summary<B: Bytes>(
     let absent = |of: metrics::AbsentMetrics| AbsentMetricsEntry {
         key: of.key.to_owned(),
         title: of.title.to_owned(),
-        reason: of.reason.to_owned(),
+        reason: of.reason.into_owned(),
     };
     Ok(Summary {
         rank: number.into(),
@@ -167,5 +167,6 @@ pub fn activity<B: Bytes>(
         step_ps: found.step_ps,
         ranks: found.ranks.into_iter().map(|of| RankShares { rank: of.rank, shares: of.shares }).collect(),
         absent: found.absent.into_iter().map(absent).collect(),
+        rate: found.rate.map(|of| ActivityRate { top_flops: of.top_flops, is_peak: of.is_peak }),
     })
 }

@@ -12,7 +12,7 @@ const QUANTITIES: Words<ActivityQuantity> = &ActivityQuantity::WORDS;
 
 parameters! {
     /// How much of each of up to 256 equal spans of time each rank is busy, waits for others or
-    /// computes; for the rank `all`.
+    /// computes; for the rank `all`. Computation is a rate if the operations of all are known.
     pub struct ActivityQuestion {
         /// The share: of time with work that is no wait, of waits for others, or of computation.
         pub quantity: ActivityQuantity =

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use nprof_engine::base::{Interval, signed};
-use nprof_engine::wire::activity::ActivityShares;
+use nprof_engine::wire::activity::{ActivityRate, ActivityShares};
 
 use crate::view::ranks::waits::top_of;
 
@@ -22,6 +22,8 @@ pub struct HeatMap {
     pub top: f32,
     /// The time of all columns.
     pub whole: Interval,
+    /// The rate that the share 1 means, if cells are rates and no shares of time.
+    pub rate: Option<ActivityRate>,
     step_ps: i64,
     /// The shares, row by row.
     shares: Vec<f32>,
@@ -58,7 +60,7 @@ impl HeatMap {
         let shares = shares.concat();
         let top = top_of(shares.iter().copied().fold(0.0, f32::max));
         let whole = Interval::new(found.start_ps, found.end_ps);
-        Self { ranks, columns, top, whole, step_ps: found.step_ps, shares }
+        Self { ranks, columns, top, whole, rate: found.rate, step_ps: found.step_ps, shares }
     }
 
     /// Whether there is nothing to show.
@@ -149,7 +151,8 @@ mod tests {
     fn map(order: &[u32]) -> HeatMap {
         let of = |rank, shares: &[f32]| RankShares { rank, shares: shares.to_vec() };
         let ranks = vec![of(0, &[0.25, 0.0, 0.1]), of(1, &[0.5, 0.25, 0.0]), of(7, &[0.0, 0.0, 0.2])];
-        let found = ActivityShares { start_ps: 100, end_ps: 350, step_ps: 100, ranks, absent: Vec::new() };
+        let found =
+            ActivityShares { start_ps: 100, end_ps: 350, step_ps: 100, ranks, ..ActivityShares::default() };
         HeatMap::of(&found, order)
     }
 
@@ -180,7 +183,8 @@ mod tests {
     #[test]
     fn the_first_and_the_last_row_have_labels() {
         let ranks = (0..64).map(|rank| RankShares { rank, shares: vec![0.5] }).collect();
-        let found = ActivityShares { start_ps: 0, end_ps: 10, step_ps: 10, ranks, absent: Vec::new() };
+        let found =
+            ActivityShares { start_ps: 0, end_ps: 10, step_ps: 10, ranks, ..ActivityShares::default() };
         let order: Vec<u32> = (0..64).collect();
         let many = HeatMap::of(&found, &order);
         assert_eq!(many.labelled_rows(8), [0, 9, 18, 27, 36, 45, 54, 63]);

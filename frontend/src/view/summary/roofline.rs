@@ -16,6 +16,8 @@ const LEAST_SHARE: f64 = 0.005;
 pub struct Roofline {
     /// All work first, then the parts of it with the most time.
     pub points: Vec<RooflineMark>,
+    /// Further points, which take less time.
+    pub left_out: usize,
     /// The rates that the device can reach: a roof for each peak, from the left edge over the ridge
     /// to the right edge.
     pub roofs: Vec<[(f64, f64); 3]>,
@@ -110,6 +112,7 @@ impl Roofline {
         let whole_s = rows.first().map_or(f64::INFINITY, |(_, (_, _, time_s))| *time_s);
         let is_shown =
             |(_, (_, _, time_s)): &(&MetricRowEntry, (f64, f64, f64))| time_s / whole_s >= LEAST_SHARE;
+        let all = rows.len();
         let rows: Vec<_> = rows.into_iter().filter(is_shown).take(MOST_POINTS).collect();
         let mut peaks: Vec<(f64, f64)> = table.rows.iter().filter_map(|row| of.peak(row)).collect();
         peaks.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
@@ -136,6 +139,7 @@ impl Roofline {
         };
         Some(Self {
             points: rows.iter().map(mark).collect(),
+            left_out: all - rows.len(),
             roofs: peaks.iter().map(roof).collect(),
             intensities: x.powers(),
             rates: y.powers(),
@@ -200,6 +204,29 @@ mod tests {
         assert_eq!(drawn.points[0].is_memory_bound, Some(true));
         assert_eq!(drawn.points[1].is_memory_bound, Some(false));
         assert_eq!(drawn.intensities, [(0.0, 1), (0.5, 2), (1.0, 3)]);
+    }
+
+    /// All work, and so many layers that share its time in the order of a triangle.
+    fn layers(count: usize) -> Vec<RooflinePoint> {
+        let of = |at: usize| RooflinePoint {
+            name: format!("layer {at}"),
+            time_ps: 1_000_000_000_000 * (count - at) as i64 / (count * (count + 1) / 2).max(1) as i64,
+            ..point(1e3 + at as f64, 1e2, None)
+        };
+        std::iter::once(point(1e6, 1e4, None)).chain((0..count).map(of)).collect()
+    }
+
+    #[test]
+    fn the_points_with_the_most_time_are_drawn_and_the_others_are_counted() {
+        for (count, drawn_count) in [(0, 1), (1, 2), (11, 12)] {
+            let drawn = Roofline::of(&summary(layers(count))).unwrap();
+            assert_eq!((drawn.points.len(), drawn.left_out), (drawn_count, 0), "{count}");
+        }
+        let drawn = Roofline::of(&summary(layers(200))).unwrap();
+        assert_eq!(drawn.points.len() + drawn.left_out, 201);
+        assert_eq!((drawn.points.len(), drawn.points[1].name.as_str()), (60, "layer 0"));
+        let least = drawn.points.last().unwrap();
+        assert!(least.share >= LEAST_SHARE && least.name == "layer 58", "{least:?}");
     }
 
     #[test]

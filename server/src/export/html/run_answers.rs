@@ -62,7 +62,9 @@ impl RunAnswers {
                 return Ok(Self::unknown(NOT_COMPARED));
             }
             if let Some(reason) = findings::reason_without_graph(of.profile) {
-                return Ok(Self::unknown(&reason));
+                let unknown = Self::unknown(&reason);
+                let kept = findings::kept(of.profile).map(|kept| Ok(kept.message));
+                return Ok(Self { findings: kept.unwrap_or(unknown.findings), ..unknown });
             }
         }
         let found = Self::found(of, asked.has_graph, cancel);
@@ -76,7 +78,8 @@ impl RunAnswers {
 
     fn found(of: RanksOf<'_>, has_graph: bool, cancel: Cancel<'_>) -> Result<Self, AnalysisError> {
         let run = replayable(of.profile, cancel)?;
-        let findings = findings::message_of(of.profile, &run, cancel)?;
+        let kept = findings::kept(of.profile);
+        let findings = kept.map_or_else(|| findings::of_run(of.profile, &run, cancel), Ok)?.message;
         let path = run.run.critical_path(None, MOST_PARTS, on_all_cores(cancel));
         let waits = run.waits_of_each(of.profile, MOST_WAITS, cancel);
         let name = of.profile.manifest.slug();

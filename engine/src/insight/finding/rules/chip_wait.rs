@@ -10,7 +10,6 @@ use super::{FindingRule, MetricsNeed};
 use crate::base::{Result, narrow};
 use crate::insight::scenario::RankQueue;
 use crate::insight::{RankGraph, Scenario};
-use crate::model::MachineSide;
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::ChipWait,
@@ -34,10 +33,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
 
 /// The cost of the waits for transfers, or of those for other engines.
 pub(super) fn judged(facts: &Facts<'_>, rule: RuleName, is_for_transfers: bool) -> Result<Judgement> {
-    let has_several = |rank: &RankGraph| {
-        rank.work.queues.iter().filter(|queue| queue.side == MachineSide::Device).count() > 1
-    };
-    if !facts.graph.ranks.iter().any(has_several) {
+    if !facts.has_several_queues() {
         return Ok(Judgement::Nothing);
     }
     let mut found = Vec::new();

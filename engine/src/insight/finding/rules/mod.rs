@@ -22,6 +22,8 @@ mod memory_bound;
 mod outlier_collective;
 mod own_transfer;
 mod path_gap;
+mod reload;
+mod repeated_load;
 mod slow_link;
 mod slow_step;
 mod small_dmas;
@@ -82,7 +84,7 @@ pub enum MetricsNeed {
 impl MetricsNeed {
     /// Whether the trace is of a kind that has them. Data that it lacks then is a gap.
     pub(super) fn is_met(self, facts: &Facts<'_>) -> bool {
-        let RankMeasures { device, kernels, arrays, errors } = facts.measures();
+        let RankMeasures { device, kernels, arrays, errors, tensors: _ } = facts.measures();
         match self {
             Self::Nothing => true,
             Self::Hosts => facts.has_launches(),
@@ -96,7 +98,7 @@ impl MetricsNeed {
 }
 
 /// All rules, in the order of [`RuleName`].
-pub static RULES: [FindingRule; 26] = [
+pub static RULES: [FindingRule; 27] = [
     late_rank::RULE,
     slow_link::RULE,
     chip_wait::RULE,
@@ -113,6 +115,7 @@ pub static RULES: [FindingRule; 26] = [
     low_flops::RULE,
     small_dmas::RULE,
     spill::RULE,
+    reload::RULE,
     memory_bound::RULE,
     compute_bound::RULE,
     weight_reload::RULE,

@@ -1,11 +1,13 @@
-//! Data that leaves the state buffer because it is full, and comes back.
+//! Data that leaves the state buffer because it is full, and comes back about as often.
 //!
-//! At most the time of their transfers is saved, at the rate of all transfers.
+//! Data that comes back several times is of the rule `reload`. At most the time of the transfers is
+//! saved, at the rate of all transfers.
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
+use super::repeated_load::{LEAST_RELOADED, comes_back_often};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
@@ -21,9 +23,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     words,
 };
 
-/// Share of the bytes read from memory that are reloads, at least.
-const LEAST_RELOADED: f64 = 0.2;
-
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
@@ -31,7 +30,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
 fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
     let of_bytes = of.transfers?;
     let share = of_bytes.reloaded_bytes / of_bytes.read_bytes.max(1.0);
-    if share < LEAST_RELOADED {
+    if share < LEAST_RELOADED || comes_back_often(&of_bytes) {
         return None;
     }
     let moved = (of_bytes.read_bytes + of_bytes.written_bytes).max(1.0);

@@ -1,15 +1,16 @@
-//! Weights that are loaded more often than once.
+//! Weights and inputs that are loaded more often than once.
 //!
-//! At most the time of the transfers of the repeated bytes is saved.
+//! All weights together are loaded again, or single tensors that the transfers name. At most the
+//! time of the transfers of the repeated bytes is saved.
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
+use super::repeated_load::{RepeatedLoads, saving, tensor_in_words};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
-use crate::insight::Bracket;
-use crate::metrics::DeviceMetrics;
+use crate::metrics::{DeviceMetrics, TransferMetrics};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::WeightsReloaded,
@@ -28,29 +29,43 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 
-fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
-    let bytes = of.transfers?;
+/// Loads of all weights in each pass, and the bytes that are loaded again. `None` if they are few.
+fn of_all(bytes: &TransferMetrics) -> Option<(f64, f64)> {
     let needed = bytes.weights_size * bytes.passes.max(1.0);
     let loads = bytes.weight_bytes / needed;
-    if needed <= 0.0 || loads < LEAST_LOADS {
-        return None;
-    }
+    (needed > 0.0 && loads >= LEAST_LOADS).then_some((loads, bytes.weight_bytes - needed))
+}
+
+fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
+    let bytes = of.transfers?;
+    let weights = of_all(&bytes);
+    // Tensors that were stored are those of `spill` and `reload`.
+    let tensors = RepeatedLoads::of(facts, bytes.passes.max(1.0), |tensor| tensor.stored_bytes == 0);
+    let again = [weights.map(|(_, again)| again), tensors.map(|tensors| tensors.again_bytes)];
+    let again = again.into_iter().flatten().reduce(f64::max)?;
     let moved = (bytes.read_bytes + bytes.written_bytes).max(1.0);
-    let part = ((bytes.weight_bytes - needed) / moved).clamp(0.0, 1.0);
-    let time_ps = (bytes.active_ps as f64 * part) as i64;
-    let saving = Bracket { low_ps: 0, middle_ps: time_ps, high_ps: time_ps };
+    let part = (again / moved).clamp(0.0, 1.0);
+    let saving = saving(&bytes, part, tensors.as_ref());
     let mut finding = facts.finding_of_rank(RuleName::WeightsReloaded, of.rank, saving);
-    finding.evidence = vec![
-        FindingEvidence::new(EvidenceMeasure::LongerTimes, EvidenceValue::Factor(loads)),
-        FindingEvidence::new(EvidenceMeasure::OfBytes, EvidenceValue::Share(part)),
-    ];
+    let loads = weights.map(|(loads, _)| EvidenceValue::Factor(loads));
+    finding.evidence.extend(loads.map(|loads| FindingEvidence::new(EvidenceMeasure::LongerTimes, loads)));
+    finding.evidence.push(FindingEvidence::new(EvidenceMeasure::OfBytes, EvidenceValue::Share(part)));
+    if let Some(tensors) = tensors {
+        tensors.most.explain(&mut finding);
+    }
     Some(finding)
 }
 
 fn words(of: &Finding) -> String {
-    format!(
-        "each pass loads the weights {}: {} of what memory moves are weights that were there before",
-        of.words(EvidenceMeasure::LongerTimes),
-        of.words(EvidenceMeasure::OfBytes)
-    )
+    let share = of.words(EvidenceMeasure::OfBytes);
+    let weights = of.measured(EvidenceMeasure::LongerTimes).map(|loads| {
+        let loads = loads.quantity.words();
+        format!("each pass loads the weights {loads}: {share} of what memory moves are weights that were there before")
+    });
+    match (weights, tensor_in_words(of)) {
+        (Some(weights), Some(tensor)) => format!("{weights}; {tensor}"),
+        (Some(weights), None) => weights,
+        (None, Some(tensor)) => format!("{tensor}: {share} of what memory moves was there before"),
+        (None, None) => String::new(),
+    }
 }

@@ -19,9 +19,9 @@ pub(in crate::makers) use operators::of_launches as operators_of_launches;
 
 use crate::base::Result;
 use crate::base::time::PS_PER_S;
-use crate::exec::Work;
-use crate::metrics::{AbsentMetrics, MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
-use crate::model::{OwnedValue, Role};
+use crate::exec::{Cancel, Work};
+use crate::metrics::{GivenPeaks, MetricFamily, MetricScope, MetricTable, RankMetrics, trace};
+use crate::model::{FlopLoad, OwnedValue, Role};
 use crate::segment::{Bytes, Segment};
 
 /// All families, in display order.
@@ -40,6 +40,21 @@ pub const FAMILIES: [&MetricFamily; 12] = [
     &copy_bandwidth::FAMILY,
 ];
 
+/// The floating-point operations of a rank over time, by the shapes of the inputs of its operators.
+/// Empty if it states no shapes.
+pub(in crate::makers) fn flops_over_time<B: Bytes>(
+    segment: &Segment<B>,
+    cancel: Cancel<'_>,
+) -> Result<FlopLoad> {
+    let work = Work { cancel, ..Work::IN_PLACE };
+    if !operators::states_shapes(segment) {
+        return Ok(FlopLoad::default());
+    }
+    let streams = kernel_slice::read(segment, None, work)?;
+    let peak = device_peak::DevicePeak::read(segment, GivenPeaks::default(), cancel)?;
+    operators::flops_over_time(segment, &streams, &peak, cancel)
+}
+
 /// The metrics of a rank: those of any trace, then those of kernels. A trace of a program without a
 /// device has no families of kernels, and says so if PyTorch made it.
 pub(in crate::makers) fn read<B: Bytes>(
@@ -47,7 +62,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    let mut metrics = RankMetrics::of(trace::groups(segment, scope, work)?);
+    let mut metrics = trace::read(segment, scope, work)?;
     let streams = kernel_slice::read(segment, scope.window, work)?;
     if streams.is_empty() {
         let is_kineto =
@@ -58,7 +73,7 @@ pub(in crate::makers) fn read<B: Bytes>(
     let mut groups = busy_time::groups(&streams);
     let peak = device_peak::DevicePeak::read(segment, scope.peaks, work.cancel)?;
     let of_operators = operators::read(segment, &streams, &peak, work)?;
-    metrics.absent.extend(of_operators.absent.map(AbsentMetrics::from));
+    metrics.absent.extend(of_operators.absent);
     match of_operators.group {
         Some(group) => groups.push(group),
         None => metrics.absent.push(operators::GROUPS[0].into()),

@@ -108,7 +108,8 @@ pub struct NeuronActivity {
 }
 
 impl NeuronActivity {
-    /// Reads all tracks.
+    /// Reads all tracks, or the slices in the window of the scope: a slice counts if it starts in
+    /// the window, and its time as far as it lies in it.
     pub fn of<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Self> {
         let dma = NamedColumns::of(segment, DMA.name, work.cancel);
         let classifiers = Classifiers {
@@ -134,12 +135,14 @@ impl NeuronActivity {
         work: Work<'_>,
     ) -> Result<Self> {
         let stretch = Stretch::of_device(segment, scope, work)?;
-        let active = stretch.map_or_else(|| trace::span(segment), |stretch| stretch.active);
+        let bounds = scope.window.unwrap_or(Interval::new(i64::MIN, i64::MAX));
+        let whole = || scope.window.unwrap_or_else(|| trace::span(segment));
+        let active = stretch.map_or_else(whole, |stretch| stretch.active);
         // Slices before and after the active stretch count, too.
         let mut all_pieces = pieces(segment, tracks, active)?;
         let of_stretch = 1..=all_pieces.len();
-        all_pieces.insert(0, Interval::new(i64::MIN, active.start.0));
-        all_pieces.push(Interval::new(active.end.0, i64::MAX));
+        all_pieces.insert(0, Interval::new(bounds.start.0, active.start.0));
+        all_pieces.push(Interval::new(active.end.0, bounds.end.0));
         let times = of_pieces(segment, tracks, &unions(), &all_pieces, work)?;
         let mut all =
             Self { totals: [ClassTotal::default(); MOST_CLASSES], covered_ps: [0; UNIONS], time: None };

@@ -25,7 +25,7 @@ pub fn metrics<B: Bytes>(
         Some(dma) => {
             let fields = DmaFields::of(&dma);
             let kinds = |block: &mut BlockReader<'_, B>| fields.kinds(segment, block);
-            let [sizes] = field_sums(segment, &dma, ["transfer_size"], &kinds, run.work)?;
+            let [sizes] = field_sums(segment, &dma, ["transfer_size"], &kinds, run.window, run.work)?;
             sizes
         }
         None => ClassSums::default(),
@@ -112,7 +112,8 @@ fn class_metrics(activity: &NeuronActivity, sizes: &ClassSums, out: &mut Vec<Gro
         let name = |what: &str| format!("{prefix}_{what}");
         let active_s = seconds(activity.covered_ps(class));
         // Like neuron-profile: if there are no packets of a kind, only the shares are given.
-        if of.count > 0 {
+        // Packets can reach into a window in which none starts.
+        if of.count > 0 || active_s > 0.0 {
             push("count", count(&name("packet_count"), of.count, &format!("DMA packets {which}.")));
             push("size", int(&name("size"), size, Unit::Bytes, &format!("Bytes of DMA packets {which}.")));
             let doc = format!("Time in which at least one of the DMA packets {which} was in flight.");

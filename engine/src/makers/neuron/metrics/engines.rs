@@ -53,7 +53,7 @@ pub fn metrics<B: Bytes>(
         [("MATMUL", "matmul", Engine::Tensor), ("ACTIVATE", "activate", Engine::Scalar)]
     {
         let group = NeuronGroup::Engine(engine);
-        let total = opcode::total(segment, instruction.table(), &tracks, opcode, work)?;
+        let total = opcode::total(segment, instruction.table(), &tracks, opcode, run.window, work)?;
         let doc = format!("Number of instructions with opcode {opcode}.");
         out.push((group, count(&format!("{prefix}_instruction_count"), total.count, &doc)));
         if engine == Engine::Scalar {
@@ -63,13 +63,13 @@ pub fn metrics<B: Bytes>(
         }
     }
     let all = |_: &mut BlockReader<'_, B>| Ok(BlockClasses::One(0));
-    let traffic = field_sums(segment, &instruction, TRAFFIC.map(|(name, _)| name), &all, work)?;
+    let traffic = field_sums(segment, &instruction, TRAFFIC.map(|(name, _)| name), &all, run.window, work)?;
     let hbm_bytes = traffic_metrics(&traffic, out);
     let kind = MarkedField::of(&instruction, "instruction_type", 0, |text| {
         if text == "TRANSPOSE" { TRANSPOSES } else { 0 }
     });
     let kinds = |block: &mut BlockReader<'_, B>| kind.marks(segment, block);
-    let [elements] = field_sums(segment, &instruction, ["elements"], &kinds, work)?;
+    let [elements] = field_sums(segment, &instruction, ["elements"], &kinds, run.window, work)?;
     let transposes =
         instruction.has("instruction_type").then(|| elements.of(TRANSPOSES).sum().saturating_mul(2));
     flops_metrics(elements.all().sum(), transposes, run, hbm_bytes, out);
@@ -216,7 +216,7 @@ mod tests {
     use crate::base::Interval;
     use crate::exec::Work;
     use crate::ingest::{BuildOptions, Builder};
-    use crate::makers::neuron::metrics::{for_each_busy, groups};
+    use crate::makers::neuron::metrics::{for_each_busy, read};
     use crate::makers::neuron::schema::Instruction;
     use crate::makers::neuron::{Engine, NeuronTracks, SEMAPHORE_WAIT, SOURCE};
     use crate::metrics::MetricScope;
@@ -258,9 +258,9 @@ mod tests {
     fn the_whole_span_is_as_busy_as_the_summary_says() {
         let (segment, tracks) = rank();
         let whole = Interval::new(0, 4_000_000);
-        let metrics: Vec<_> = groups(&segment, &MetricScope::default(), Work::IN_PLACE)
+        let metrics: Vec<_> = read(&segment, &MetricScope::default(), Work::IN_PLACE)
             .unwrap()
-            .0
+            .groups
             .into_iter()
             .flat_map(|group| group.metrics)
             .collect();

@@ -1,10 +1,14 @@
-//! Sums of integer fields over the rows of a table, by class. Blocks are shared among all cores.
+//! Sums of integer fields over the rows of a table that start in a window, by class. Blocks are
+//! shared among all cores.
+
+use std::ops::Range;
 
 use super::NamedColumns;
-use crate::base::Result;
+use crate::base::{Interval, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::exec::Work;
 use crate::makers::class_times::{BlockClasses, Class, MOST_CLASSES};
+use crate::makers::window_rows::rows_in_window;
 use crate::segment::{BlockReader, Bytes, Segment};
 
 /// Blocks of a task.
@@ -49,27 +53,29 @@ impl ClassSums {
         self.0.iter().copied().fold(FieldSum::default(), FieldSum::and)
     }
 
-    fn add(&mut self, column: &BlockColumn, rows: usize, classes: &BlockClasses) {
+    /// Adds rows of a block that has so many.
+    fn add(&mut self, column: &BlockColumn, wanted: Range<usize>, rows: usize, classes: &BlockClasses) {
         let BlockValues::Ints(values) = column.values() else { return };
-        if let BlockClasses::One(class) = classes {
+        if let (BlockClasses::One(class), true) = (classes, wanted.len() == rows) {
             let sum = values.iter().map(|value| i128::from(*value)).sum();
             let of = &mut self.0[usize::from(*class)];
             *of = of.and(FieldSum { sum, rows: values.len() as u64 });
             return;
         }
-        for (row, slot) in (0..rows).filter_map(|row| Some((row, column.slot(row)?))) {
+        for (row, slot) in wanted.filter_map(|row| Some((row, column.slot(row)?))) {
             let of = &mut self.0[usize::from(classes.of_row(row))];
             *of = of.and(FieldSum { sum: values[slot].into(), rows: 1 });
         }
     }
 }
 
-/// The sums of these fields over all rows of a table.
+/// The sums of these fields over the rows of a table that start in a window, or over all rows.
 pub fn field_sums<B: Bytes, const N: usize>(
     segment: &Segment<B>,
     table: &NamedColumns<'_, B>,
     names: [&str; N],
     classify: &ClassifyBlock<'_, B>,
+    window: Option<Interval>,
     work: Work<'_>,
 ) -> Result<[ClassSums; N]> {
     let is_int = |kind: ColumnType| matches!(kind, ColumnType::Int | ColumnType::Uint);
@@ -81,6 +87,10 @@ pub fn field_sums<B: Bytes, const N: usize>(
         for block in task * BLOCKS..blocks.min((task + 1) * BLOCKS) {
             work.cancel.check()?;
             let mut reader = BlockReader::new(segment, table.table(), block)?;
+            let wanted = rows_in_window(segment, table.table(), block, window, &mut reader)?;
+            if wanted.is_empty() {
+                continue;
+            }
             let mut classes = None;
             for (sums, columns) in sums.iter_mut().zip(&columns) {
                 for &at in columns {
@@ -89,7 +99,7 @@ pub fn field_sums<B: Bytes, const N: usize>(
                         Some(known) => known,
                         None => classify(&mut reader)?,
                     };
-                    sums.add(&column, reader.rows(), &known);
+                    sums.add(&column, wanted.clone(), reader.rows(), &known);
                     classes = Some(known);
                 }
             }
@@ -145,7 +155,7 @@ mod tests {
         let mark = |text: &str| u8::try_from(KINDS.iter().position(|kind| *kind == text).unwrap()).unwrap();
         let marked = MarkedField::of(&table, "kind", 2, mark);
         let marks = |block: &mut BlockReader<'_, _>| marked.marks(&segment, block);
-        let [sums] = field_sums(&segment, &table, ["size"], &marks, Work::IN_PLACE).unwrap();
+        let [sums] = field_sums(&segment, &table, ["size"], &marks, None, Work::IN_PLACE).unwrap();
         assert_eq!(sums.all().rows, rows.iter().filter(|row| row.0.is_some()).count() as u64);
         [0, 1, 2].map(|mark| sums.of(mark))
     }

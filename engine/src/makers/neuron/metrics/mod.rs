@@ -12,15 +12,25 @@ mod device;
 mod dma;
 mod engines;
 mod field_sums;
+#[cfg(test)]
+mod fixture;
+mod flops_over_time;
+mod layer_points;
 mod marked_field;
 mod opcode;
 mod run;
 mod throttle;
+#[cfg(test)]
+mod window_tests;
 
 pub use busy::{Busy, for_each_busy};
 pub(in crate::makers) use device::device_metrics;
+pub(in crate::makers) use flops_over_time::flops_over_time;
+
+use std::borrow::Cow;
 
 use activity::NeuronActivity;
+use layer_points::layer_points;
 use run::RunFacts;
 pub use throttle::{is_limit, shown_name};
 
@@ -29,7 +39,7 @@ use crate::exec::Work;
 use crate::makers::columns::NamedColumns;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::metrics::{
-    AbsentMetrics, Metric, MetricGroup, MetricScope, MetricTable, RankMetrics, RooflinePoint, roofline,
+    AbsentMetrics, Metric, MetricGroup, MetricScope, MetricTable, RankMetrics, RooflinePoint, roofline, trace,
 };
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -37,11 +47,20 @@ use crate::segment::{Bytes, Segment};
 /// A metric with its group.
 type GroupedMetric = (NeuronGroup, Metric);
 
-/// Metrics that are those of a whole run.
-pub(super) const OF_RUN: AbsentMetrics = AbsentMetrics {
-    key: "neuron",
-    title: "Metrics of neuron-profile",
-    reason: "their formulas are those of a whole run, not of a window",
+/// Points that a trace without names of layers lacks.
+const NO_LAYERS: AbsentMetrics = AbsentMetrics {
+    key: "roofline_layers",
+    title: "Layers on the roofline",
+    reason: Cow::Borrowed(
+        "no instruction states its layer or its HLO operation; a NEFF does: `-n file.neff`",
+    ),
+};
+
+/// Metrics that a window lacks.
+const OF_RUN: AbsentMetrics = AbsentMetrics {
+    key: "neuron_run",
+    title: "Sizes of weights and tensors, counts of records, values of neuron-profile",
+    reason: Cow::Borrowed("the trace states them for the whole run, not for a window"),
 };
 
 /// All metrics of a Neuron profile.
@@ -50,11 +69,41 @@ pub(super) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    let (groups, time) = groups(segment, scope, work)?;
-    let point = roofline_point(&groups);
-    let family = &roofline::FAMILY;
-    let tables = point.map(|point| MetricTable { family, rows: vec![point.row()] }).into_iter().collect();
-    Ok(RankMetrics { groups, tables, time, absent: Vec::new() })
+    let run = RunFacts::of(segment, scope, work)?;
+    let (groups, time) = groups(segment, scope, &run)?;
+    let mut metrics = RankMetrics { groups, time, ..RankMetrics::default() };
+    add_roofline(segment, &run, &mut metrics)?;
+    if scope.window.is_some() {
+        // A window has the metrics of any trace beside.
+        let of_trace = trace::read(segment, scope, work)?;
+        metrics.groups.extend(of_trace.groups.into_iter().map(without_length));
+        metrics.tracks = of_trace.tracks;
+        metrics.absent.push(OF_RUN);
+    }
+    Ok(metrics)
+}
+
+/// Adds the points of all work and of the layers, or the reason why there are none.
+fn add_roofline<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>, metrics: &mut RankMetrics) -> Result<()> {
+    let Some(all) = roofline_point(&metrics.groups) else {
+        let lacks_peaks = "the trace does not state the peaks of the device";
+        let lacks_products = "no instruction is a matrix product with a number of elements";
+        let reason = if run.chip.is_none() { lacks_peaks } else { lacks_products };
+        metrics.absent.push(roofline::no_roofline(reason));
+        return Ok(());
+    };
+    let of_layers = layer_points(segment, run, all.peak)?;
+    let rows = std::iter::once(all).chain(of_layers.points).map(RooflinePoint::row).collect();
+    metrics.tables.push(MetricTable { family: &roofline::FAMILY, rows });
+    metrics.absent.extend(roofline::without_point("layers", of_layers.layers, of_layers.absent));
+    metrics.absent.extend((of_layers.layers == 0).then_some(NO_LAYERS));
+    Ok(())
+}
+
+/// The group without the length of the window, which is known already.
+fn without_length(mut group: MetricGroup) -> MetricGroup {
+    group.metrics.retain(|metric| metric.name != trace::TOTAL_TIME);
+    group
 }
 
 /// The whole run on the roofline of the device. `None` without matrix products.
@@ -80,16 +129,15 @@ fn roofline_point(groups: &[MetricGroup]) -> Option<RooflinePoint> {
 fn groups<B: Bytes>(
     segment: &Segment<B>,
     scope: &MetricScope,
-    work: Work<'_>,
+    run: &RunFacts<'_>,
 ) -> Result<(Vec<MetricGroup>, Option<MetricGroup>)> {
-    let run = RunFacts::of(segment, work)?;
-    let activity = NeuronActivity::of(segment, scope, work)?;
+    let activity = NeuronActivity::of(segment, scope, run.work)?;
     let mut placed: Vec<GroupedMetric> = Vec::new();
-    engines::metrics(segment, &run, &activity, &mut placed)?;
-    dma::metrics(segment, &run, &activity, &mut placed)?;
-    throttle::metrics(segment, &run, &mut placed)?;
+    engines::metrics(segment, run, &activity, &mut placed)?;
+    dma::metrics(segment, run, &activity, &mut placed)?;
+    throttle::metrics(segment, run, &mut placed)?;
     run.metrics(&mut placed);
-    let stated = run.stated;
+    let stated = run.stated.clone();
     let mut taken = Vec::new();
     for (_, metric) in &mut placed {
         if let Some((_, value)) = stated.iter().find(|(name, _)| *name == metric.name) {

@@ -1,25 +1,29 @@
-//! Facts about the run as a whole: its length, the chip's peaks, and the values that the trace
-//! states.
+//! Facts about the run or a window of it: its length, the chip's peaks, and the values that the
+//! trace states for the whole run.
 
 use super::{GroupedMetric, NamedColumns, count, float, int};
-use crate::base::Result;
+use crate::base::time::PS_PER_NS;
+use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::makers::neuron::schema::{METADATA, MODEL_INFO, NC_MEM_USAGE, SUMMARY};
-use crate::metrics::trace;
+use crate::metrics::{MetricScope, trace};
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
 /// Facts that metrics are computed with.
 #[derive(Debug)]
 pub struct RunFacts<'a> {
-    /// Length of the run in seconds.
+    /// The part of the run that is measured. `None` for all of it.
+    pub window: Option<Interval>,
+    /// Length of the run or of the window in seconds.
     pub total_s: f64,
-    /// End of the last instruction, in nanoseconds.
+    /// Nanoseconds that shares of throttling are taken of: the end of the last instruction, or the
+    /// length of the window.
     pub last_ns: f64,
     /// Peaks of the chip, if known.
     pub chip: Option<CorePeaks>,
-    /// Metrics that the trace states.
+    /// Metrics that the trace states for the whole run. A window has none.
     pub stated: Vec<(&'a str, OwnedValue)>,
     /// Runs the tasks that need rows.
     pub work: Work<'a>,
@@ -54,16 +58,29 @@ const TENSORS: &str = "Tensors";
 
 impl<'a> RunFacts<'a> {
     /// Reads the facts from side tables.
-    pub fn of<B: Bytes>(segment: &'a Segment<B>, work: Work<'a>) -> Result<Self> {
+    pub fn of<B: Bytes>(segment: &'a Segment<B>, scope: &MetricScope, work: Work<'a>) -> Result<Self> {
         let rows = |table: &str| {
             NamedColumns::of(segment, table, work.cancel).map_or(Ok(Vec::new()), |table| table.all_rows())
         };
-        let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
         let metadata = rows(METADATA.name)?.into_iter().next().unwrap_or_default();
         let of = |name: &str| number_of(&metadata, name);
+        if let Some(window) = scope.window {
+            return Ok(Self {
+                window: Some(window),
+                total_s: super::seconds(window.duration_ps().unsigned_abs()),
+                last_ns: window.duration_ps() as f64 / PS_PER_NS as f64,
+                chip: chip_of(of),
+                stated: Vec::new(),
+                work,
+                counts: Vec::new(),
+                memory: Vec::new(),
+            });
+        }
+        let stated = rows(SUMMARY.name)?.into_iter().next().unwrap_or_default();
         let span = trace::span(segment);
         let total_s = number_of(&stated, "total_time");
         let mut run = Self {
+            window: None,
             total_s: total_s.unwrap_or_else(|| super::seconds(span.duration_ps().unsigned_abs())),
             last_ns: of("last_hw_timestamp").unwrap_or_else(|| span.end.floor_ns() as f64),
             chip: chip_of(of),
@@ -104,7 +121,12 @@ impl<'a> RunFacts<'a> {
     pub fn metrics(&self, out: &mut Vec<GroupedMetric>) {
         out.push((
             NeuronGroup::Overall,
-            float("total_time", self.total_s, Unit::Seconds, "Time of the run on the device."),
+            float(
+                "total_time",
+                self.total_s,
+                Unit::Seconds,
+                "Time of the run on the device, or length of the window.",
+            ),
         ));
         if let Some(chip) = self.chip {
             // Single precision, like the vendor's tool.

@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 
 use super::run::RunFacts;
 use super::{GroupedMetric, NamedColumns, float, int, share};
-use crate::base::Result;
 use crate::base::time::PS_PER_NS;
+use crate::base::{Interval, Result};
 use crate::model::Unit;
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// Throttling for one reason on one core.
 #[derive(Debug, Clone, Copy, Default)]
 struct ThrottleTime {
-    /// Whole nanoseconds, like the vendor's tool.
+    /// Whole nanoseconds within the window, like the vendor's tool.
     ns: i64,
     /// Nanoseconds times the share of the peak that was allowed.
     allowed_ns: f64,
@@ -52,8 +52,14 @@ pub fn metrics<B: Bytes>(
         for (at, name) in ["pcore_idx", "k", "n", "type"].into_iter().enumerate() {
             ham.for_each_int(name, block, |row, value| rows[row][at] = value)?;
         }
-        for ([core, k, n, kind], duration) in rows.into_iter().zip(&durations) {
-            let ns = duration.div_euclid(PS_PER_NS);
+        let starts = segment.core_ints(ham.table(), ColumnRole::Start, block)?;
+        for (at, ([core, k, n, kind], duration)) in rows.into_iter().zip(&durations).enumerate() {
+            let period = Interval::lasting(starts[at], *duration);
+            let inside = run.window.map_or(period, |window| window.intersection(period));
+            let ns = inside.duration_ps().div_euclid(PS_PER_NS);
+            if run.window.is_some() && ns == 0 {
+                continue;
+            }
             let held = held.entry((core, kind)).or_default();
             held.ns += ns;
             held.allowed_ns += ns as f64 * share(k as f64, n as f64);
@@ -83,7 +89,7 @@ fn core_metrics(
         int(&format!("throttle_active_nc{core}_time_ns"), throttled, Unit::Nanoseconds, doc),
     ));
     let allowed: f64 = of_core().map(|(_, held)| held.allowed_ns).sum();
-    let doc = "Average share of the peak that throttling allowed over the whole trace, weighted by time.";
+    let doc = "Average share of the peak that throttling allowed over the whole trace or the window, weighted by time.";
     let name = format!("throttle_avg_util_limit_nc{core}_percent");
     out.push((NeuronGroup::Throttling, float(&name, share(allowed, last_ns), Unit::Ratio, doc)));
     for (kind, held) in of_core() {
@@ -92,7 +98,7 @@ fn core_metrics(
             UNTHROTTLED_KIND => "unknown".to_owned(),
             other => format!("type_{other}"),
         };
-        let doc = "Share of the trace with throttling records of this reason.";
+        let doc = "Share of the trace or the window with throttling records of this reason.";
         let name = format!("throttle_{reason}_active_time_nc{core}_percent");
         out.push((NeuronGroup::Throttling, float(&name, share(held.ns as f64, last_ns), Unit::Ratio, doc)));
         let doc = "Average share of the peak that was allowed while records of this reason applied, \

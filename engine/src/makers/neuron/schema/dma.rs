@@ -7,10 +7,16 @@ const UNKNOWN: &str = "unknown";
 #[must_use]
 pub fn dma_name<'a>(variable: &'a str, queue_type: &'a str) -> &'a str {
     match (variable, queue_type) {
-        ("" | UNKNOWN, "") => UNKNOWN,
-        ("" | UNKNOWN, queue_type) => queue_type,
-        (variable, _) => variable,
+        (variable, _) if is_known_variable(variable) => variable,
+        (_, "") => UNKNOWN,
+        (_, queue_type) => queue_type,
     }
+}
+
+/// Whether a transfer with this variable says which tensor it moves.
+#[must_use]
+pub fn is_known_variable(variable: &str) -> bool {
+    !matches!(variable, "" | UNKNOWN)
 }
 
 table! {

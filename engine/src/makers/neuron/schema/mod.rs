@@ -27,7 +27,7 @@ pub use counters::{
     DMA_THROUGHPUT, DmaThroughput, HAM, HBM_USAGE, Ham, HbmUsage, INSTRUCTION_USAGE, InstructionUsage,
     PENDING_DMA, PendingDma, SEMAPHORE_UPDATE, SemaphoreUpdate, UNTHROTTLED_KIND, throttle_reason,
 };
-pub use dma::{DMA, Dma, dma_name};
+pub use dma::{DMA, Dma, dma_name, is_known_variable};
 pub use heading::heading_of;
 pub use instruction::{INSTRUCTION, Instruction};
 pub use layer::{LAYER_SUMMARY, LayerRow, LayerSummary};

@@ -1,7 +1,8 @@
 //! Arrows from instructions to the transfers that they trigger.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::row_set::RowSet;
 use crate::base::Result;
 use crate::makers::neuron::schema::{COLLECTIVE_TRIGGER, DMA_COMPLETION, DMA_TRIGGER};
 use crate::model::NameId;
@@ -23,7 +24,7 @@ pub(super) struct WorkArrows {
     /// Rows of a transfer and of the instruction that waited for it.
     pub(super) completions: Vec<(u32, u32)>,
     /// Rows of the instructions.
-    pub(super) rows: FxHashSet<u32>,
+    pub(super) rows: RowSet,
 }
 
 /// Reads the arrows.

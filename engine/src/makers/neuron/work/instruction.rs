@@ -181,7 +181,7 @@ impl<'s, B: Bytes> InstructionWork<'s, B> {
         let (line, node) = ((track.0, lane), of.node);
         let instruction = OrderedInstruction { start_ps, row, end_ps, node, line, drains };
         self.order.entry(of.engine).or_default().push(instruction);
-        if self.wanted.rows.contains(&row) {
+        if self.wanted.rows.contains(row) {
             let of = Trigger { node, start_ps, end_ps, semaphore: None };
             self.by_row.insert(row, LinkedInstruction { of, waits: work.is_wait(name)? });
         }

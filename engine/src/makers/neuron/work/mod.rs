@@ -9,10 +9,12 @@ mod arrow;
 mod author;
 mod history;
 mod instruction;
+mod matching;
 mod operand;
 mod order;
 mod packet;
 mod party;
+mod row_set;
 mod semaphore;
 #[cfg(test)]
 mod tests;
@@ -21,7 +23,7 @@ mod transfer;
 use rustc_hash::FxHashMap;
 
 use crate::base::Result;
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::makers::call_columns::slice_tracks;
 use crate::makers::work_reader::{WorkReader, is_device_work};
 use crate::model::{Certainty, MachineSide, RankWork, Role, TableId};
@@ -34,29 +36,39 @@ use packet::PacketWork;
 use semaphore::WorkParts;
 use transfer::EndedNode;
 
-/// Reads the work of a rank.
-pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<RankWork> {
+/// Reads the work of a rank: packets beside instructions.
+pub(in crate::makers) fn read<B: Bytes>(segment: &Segment<B>, on: Work<'_>) -> Result<RankWork> {
+    let cancel = on.cancel;
     let arrows = arrow::read(segment)?;
-    let mut work = WorkReader::new(segment, cancel);
-    let mut instructions = InstructionWork::new(segment, cancel, &arrows);
-    let mut packets = PacketWork::new(segment, &arrows);
     let [of_instructions, of_packets] = [INSTRUCTION.name, DMA.name].map(|name| segment.table(name));
-    for (track, table) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
-        if Some(table) == of_instructions {
-            instructions.track(track, table, &mut work)?;
-        }
-    }
-    for (track, table) in slice_tracks(segment, |role| role == Role::Queue) {
-        if Some(table) == of_packets {
-            packets.track(track, table, &mut work, &instructions)?;
-        }
-    }
+    let (mut work, mut beside) = (WorkReader::new(segment, cancel), WorkReader::new(segment, cancel));
+    let mut instructions = InstructionWork::new(segment, cancel, &arrows);
+    let mut packets = PacketWork::new(segment);
+    let (mut first, mut second) = (Ok(()), Ok(()));
+    on.exec.beside(
+        &mut || {
+            let mut tracks = slice_tracks(segment, |role| role == Role::Queue);
+            second = tracks.try_for_each(|(track, table)| match Some(table) == of_packets {
+                true => packets.track(track, table, &mut beside),
+                false => Ok(()),
+            });
+        },
+        &mut || {
+            let mut tracks = slice_tracks(segment, |role| matches!(role, Role::Engine(_)));
+            first = tracks.try_for_each(|(track, table)| match Some(table) == of_instructions {
+                true => instructions.track(track, table, &mut work),
+                false => Ok(()),
+            });
+        },
+    );
+    first.and(second)?;
+    packets.follow(work.append(beside), &arrows, &instructions);
     packets.finish(&mut work);
     let is_read = |table: TableId| Some(table) == of_instructions || Some(table) == of_packets;
     let operations = rest(segment, is_read, &arrows, &instructions, &mut work)?;
-    let parts = WorkParts { segment, cancel, arrows: &arrows, instructions, packets, operations };
-    semaphore::add_edges(&mut work, parts)?;
-    let mut work = work.finish()?;
+    let parts = WorkParts { segment, arrows: &arrows, instructions, packets, operations };
+    semaphore::add_edges(&mut work, parts, on)?;
+    let mut work = work.finish(on.exec)?;
     work.parties = party::names(segment, &work);
     Ok(work)
 }

@@ -1,26 +1,46 @@
 //! Order of the instructions of an engine, whose lines and tracks are one queue.
 
-use rustc_hash::FxHashMap;
-
 use super::instruction::OrderedInstruction;
 use crate::model::stated_edge::NO_SEMAPHORE;
 use crate::model::{Certainty, EdgeList, EdgeReason, NodePoint, StatedEdge};
 
+/// For each node the start of the instruction before it on its engine.
+#[derive(Debug, Default)]
+pub(super) struct StartsBefore {
+    /// By node; [`Self::NONE`] without such an instruction.
+    starts_ps: Vec<i64>,
+}
+
+impl StartsBefore {
+    const NONE: i64 = i64::MIN;
+
+    /// The start of the instruction before a node, in picoseconds.
+    pub(super) fn of(&self, node: u32) -> Option<i64> {
+        self.starts_ps.get(node as usize).copied().filter(|start_ps| *start_ps != Self::NONE)
+    }
+
+    fn insert(&mut self, node: u32, start_ps: i64) {
+        let at = node as usize;
+        if self.starts_ps.len() <= at {
+            self.starts_ps.resize(at + 1, Self::NONE);
+        }
+        self.starts_ps[at] = start_ps;
+    }
+}
+
 /// Adds the edges of an engine's order that no line has: to the start of an instruction from the
-/// one before it, and to the end of one that waits for all before it. Returns the start of the
-/// instruction before each of those that are wanted.
+/// one before it, and to the end of one that waits for all before it. Notes the start of the
+/// instruction before each.
 pub(super) fn add_edges(
     instructions: &mut [OrderedInstruction],
-    mut starts_before: FxHashMap<u32, i64>,
+    starts_before: &mut StartsBefore,
     edges: &mut EdgeList,
-) -> FxHashMap<u32, i64> {
+) {
     instructions.sort_unstable();
     let mut running: Vec<OrderedInstruction> = Vec::new();
     for pair in instructions.windows(2) {
         let (before, of) = (pair[0], pair[1]);
-        if let Some(start_ps) = starts_before.get_mut(&of.node) {
-            *start_ps = before.start_ps;
-        }
+        starts_before.insert(of.node, before.start_ps);
         let has_ended = before.end_ps <= of.start_ps;
         if before.line != of.line || !has_ended {
             let from_point = if has_ended { NodePoint::End } else { NodePoint::Start };
@@ -38,7 +58,6 @@ pub(super) fn add_edges(
             running.retain(|one| one.end_ps > of.start_ps);
         }
     }
-    starts_before
 }
 
 /// Instructions of an engine that can run at once. Older ones are looked through.
@@ -79,8 +98,9 @@ mod tests {
             instruction(3, 0, 46, 50, false),
         ];
         let mut edges = EdgeList::default();
-        let starts = add_edges(&mut instructions, FxHashMap::from_iter([(2, 0)]), &mut edges);
-        assert_eq!(starts[&2], 3);
+        let mut starts = StartsBefore::default();
+        add_edges(&mut instructions, &mut starts, &mut edges);
+        assert_eq!([0, 1, 2, 3, 4].map(|node| starts.of(node)), [None, Some(0), Some(3), Some(12), None]);
         let found: Vec<_> =
             edges.iter().map(|edge| (edge.from, edge.from_point, edge.node, edge.at)).collect();
         use NodePoint::{End, Start};

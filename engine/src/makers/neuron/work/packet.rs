@@ -39,7 +39,6 @@ struct WholeTransfer {
 /// All queues of a rank.
 pub(super) struct PacketWork<'s, B> {
     segment: &'s Segment<B>,
-    arrows: &'s WorkArrows,
     fields: FieldColumns<5>,
     texts: FxHashMap<u32, TextFacts>,
     /// By the track above the tracks of the queue's engines.
@@ -49,11 +48,10 @@ pub(super) struct PacketWork<'s, B> {
 }
 
 impl<'s, B: Bytes> PacketWork<'s, B> {
-    pub(super) fn new(segment: &'s Segment<B>, arrows: &'s WorkArrows) -> Self {
+    pub(super) fn new(segment: &'s Segment<B>) -> Self {
         let table = segment.table(DMA.name).unwrap_or(TableId(0));
         Self {
             segment,
-            arrows,
             fields: FieldColumns::of(segment, table, FIELDS),
             texts: FxHashMap::default(),
             queues: FxHashMap::default(),
@@ -67,7 +65,6 @@ impl<'s, B: Bytes> PacketWork<'s, B> {
         track: TrackId,
         table: TableId,
         work: &mut WorkReader<'s, B>,
-        instructions: &InstructionWork<'s, B>,
     ) -> Result<()> {
         let spec = &self.segment.footer().tracks[track.0 as usize].spec;
         let group = spec.parent.unwrap_or(track);
@@ -83,10 +80,7 @@ impl<'s, B: Bytes> PacketWork<'s, B> {
                 let EndedSlice { start_ps, end_ps, row, .. } = slice;
                 let block = fields.int(BLOCK, slice.at);
                 if is_whole {
-                    let trigger = self.arrows.triggers.get(&row);
-                    let trigger =
-                        trigger.and_then(|row| instructions.by_row.get(row)).map(|linked| linked.of);
-                    queue.transfers.push(TransferSpan { start_ps, end_ps, block, row, trigger });
+                    queue.transfers.push(TransferSpan { start_ps, end_ps, block, row, trigger: None });
                     self.whole.push(WholeTransfer { group, track, slice, semaphore });
                     continue;
                 }
@@ -103,6 +97,23 @@ impl<'s, B: Bytes> PacketWork<'s, B> {
             }
         }
         Ok(())
+    }
+
+    /// Counts all nodes so far from this one on, and finds the instructions that trigger transfers.
+    pub(super) fn follow(
+        &mut self,
+        first_node: u32,
+        arrows: &WorkArrows,
+        instructions: &InstructionWork<'s, B>,
+    ) {
+        for queue in self.queues.values_mut() {
+            queue.packets.iter_mut().for_each(|packet| packet.node += first_node);
+            for transfer in &mut queue.transfers {
+                let trigger = arrows.triggers.get(&transfer.row);
+                transfer.trigger =
+                    trigger.and_then(|row| instructions.by_row.get(row)).map(|linked| linked.of);
+            }
+        }
     }
 
     /// Makes nodes of the transfers of queues without packets, once all tracks are read.

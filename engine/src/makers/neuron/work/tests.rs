@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::exec::Cancel;
+use crate::exec::Work;
 use crate::ingest::{BuildOptions, Builder};
 use crate::makers::neuron::schema::{
     COLLECTIVE_TRIGGER, CcOps, DMA_TRIGGER, Dma, Instruction, Metadata, Queue, SemaphoreUpdate,
@@ -92,7 +92,7 @@ fn work_of(write: impl FnOnce(&mut SmallRank<'_>)) -> RankWork {
         write(&mut rank);
         rank.sink.finish().unwrap();
     }
-    super::read(&Segment::open(bytes).unwrap(), Cancel::NEVER).unwrap()
+    super::read(&Segment::open(bytes).unwrap(), Work::IN_PLACE).unwrap()
 }
 
 /// Waiting instruction, awaited work, reason and certainty of the edges that are waits or triggers.

@@ -115,6 +115,8 @@ impl TransferQueue {
         self.packets.sort_unstable_by_key(|packet| (packet.ring, packet.start_ps, packet.node));
         self.transfers.sort_unstable_by_key(|transfer| transfer.start_ps);
         let of_dynamic = self.is_dynamic && !dynamic.is_empty();
+        // For each transfer the packet that ended last.
+        let mut last_packets = vec![None; self.transfers.len()];
         for ring in self.packets.chunk_by(|a, b| a.ring == b.ring) {
             let groups: Vec<&[QueuePacket]> =
                 ring.chunk_by(|before, _| !(of_dynamic && before.writes_semaphore)).collect();
@@ -123,18 +125,30 @@ impl TransferQueue {
                 if of_dynamic {
                     dynamic_group(group, number, DynamicTriggers { all: dynamic, is_counted }, writes, edges);
                 } else {
-                    self.static_group(group, writes, edges);
+                    self.static_group(group, &mut last_packets, writes, edges);
                 }
             }
         }
+        let ended = self.transfers.iter().zip(last_packets);
+        ended.for_each(|(transfer, last)| writes.end_of(transfer.row, last));
     }
 
-    fn static_group(&self, ring: &[QueuePacket], writes: &mut SemaphoreWrites, edges: &mut EdgeList) {
-        let mut last = None;
+    /// Takes the packets of an engine, in the order of starts.
+    fn static_group(
+        &self,
+        ring: &[QueuePacket],
+        last_packets: &mut [Option<EndedNode>],
+        writes: &mut SemaphoreWrites,
+        edges: &mut EdgeList,
+    ) {
+        let (mut last, mut started) = (None, 0);
         for packet in ring {
-            let transfer = self.transfer_of(packet);
+            let until_ps = packet.start_ps.saturating_add(ROUNDING_PS);
+            started += self.transfers[started..].iter().take_while(|of| of.start_ps <= until_ps).count();
+            let transfer = self.transfer_of(packet, started);
             if let Some(at) = transfer {
-                writes.end_of(self.transfers[at].row, packet);
+                let end = EndedNode { end_ps: packet.end_ps, node: packet.node };
+                last_packets[at] = last_packets[at].max(Some(end));
             }
             if let Some(at) = transfer.filter(|at| last.replace(*at) != Some(*at))
                 && let Some(trigger) = self.transfers[at].trigger
@@ -147,10 +161,8 @@ impl TransferQueue {
         }
     }
 
-    /// Position of the transfer that a packet is of.
-    fn transfer_of(&self, packet: &QueuePacket) -> Option<usize> {
-        let started =
-            self.transfers.partition_point(|of| of.start_ps <= packet.start_ps.saturating_add(ROUNDING_PS));
+    /// Position of the transfer that a packet is of. `started` have started when it starts.
+    fn transfer_of(&self, packet: &QueuePacket, started: usize) -> Option<usize> {
         let is_it = |of: &TransferSpan| {
             of.end_ps.saturating_add(ROUNDING_PS) >= packet.end_ps
                 && (of.block == packet.block || packet.block.is_none())
@@ -224,10 +236,9 @@ impl SemaphoreWrites {
         });
     }
 
-    fn end_of(&mut self, transfer: u32, packet: &QueuePacket) {
-        let last = EndedNode { end_ps: packet.end_ps, node: packet.node };
-        let known = self.last_packets.entry(transfer).or_insert(last);
-        *known = last.max(*known);
+    /// Notes the packet with which a transfer ended, by the transfer's row.
+    fn end_of(&mut self, transfer: u32, last: Option<EndedNode>) {
+        self.last_packets.extend(last.map(|last| (transfer, last)));
     }
 
     /// The packet with which a transfer ended, by the transfer's row.

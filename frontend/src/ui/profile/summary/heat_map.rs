@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::makers::job::activity::ActivityQuantity;
 use nprof_engine::wire::activity::AbsentQuantity;
+use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::page_link::window_around;
 use nprof_engine::wire::questions::ActivityQuestion;
 use wasm_bindgen::{Clamped, JsCast};
@@ -38,7 +39,34 @@ fn words(quantity: ActivityQuantity) -> [&'static str; 3] {
         ActivityQuantity::Wait => {
             ["Wait", "wait", "Share of time that the rank waits for others in collective operations"]
         }
-        ActivityQuantity::Compute => ["Compute", "computation", "Share of time with computation"],
+        ActivityQuantity::Compute => [
+            "Compute",
+            "computation",
+            "Floating-point operations a second, or share of time with computation",
+        ],
+    }
+}
+
+/// A cell or a mean in words: a share of time, or a rate beside the peak.
+fn amount(map: &HeatMap, share: f64) -> String {
+    let Some(rate) = map.rate else { return format::short_percent(share) };
+    let flops = flops_rate(share * rate.top_flops);
+    match rate.is_peak {
+        true => format!("{flops} ({} of the peak)", format::short_percent(share)),
+        false => flops,
+    }
+}
+
+fn flops_rate(flops: f64) -> String {
+    format::value(&FieldContent::Float(flops), "FLOP/s").text
+}
+
+/// The heading: of computation it says whether cells are rates or shares of time.
+fn heading(title: &str, quantity: ActivityQuantity, map: &HeatMap) -> String {
+    match (quantity, map.rate) {
+        (ActivityQuantity::Compute, Some(_)) => format!("{title}: compute rate"),
+        (ActivityQuantity::Compute, None) => format!("{title}: share of time with computation"),
+        _ => title.to_owned(),
     }
 }
 
@@ -65,7 +93,7 @@ impl HeatState {
         let map = self.map.get();
         let (rank, span) = (*map.ranks.get(cell.row)?, map.span(cell.column));
         let clock = self.opened.times.clock.get();
-        let share = format::short_percent(map.share(cell));
+        let share = amount(&map, map.share(cell));
         let [_, word, _] = words(self.quantity.get());
         let (start, end) = (clock.text(span.start.0), clock.text(span.end.0));
         Some(format!("{}, {start} to {end}: {share} {word}", rank_label(rank.into())))
@@ -75,7 +103,7 @@ impl HeatState {
     fn outliers(self) -> String {
         let Some((least, most)) = self.map.with(|map| map.extremes()) else { return String::new() };
         let [_, word, _] = words(self.quantity.get());
-        let share = |of: f64| format::short_percent(of);
+        let share = |of: f64| self.map.with(|map| amount(map, of));
         let (first, last) = (rank_label(most.rank.into()), rank_label(least.rank.into()));
         match most.rank == least.rank {
             true => format!("{first}: {} {word}", share(most.share)),
@@ -161,6 +189,7 @@ pub(super) fn HeatMapCard(opened: Opened, title: String) -> impl IntoView {
         found.absent.iter().filter_map(of).collect()
     });
     let heat = HeatState { opened, quantity, map, absent, pointed: RwSignal::new(None) };
+    let label = title.clone();
     let failed = Memo::new(move |_| asked.answer().map(|answer| answer.err().map(|error| error.to_string())));
     let body = move || match failed.get() {
         None if map.with(|map| map.is_empty()) => view! { <Loading what="Loading …" /> }.into_any(),
@@ -175,9 +204,9 @@ pub(super) fn HeatMapCard(opened: Opened, title: String) -> impl IntoView {
         _ => view! { <Picture heat /> }.into_any(),
     };
     view! {
-        <section class="metric-card summary-card heat-card" aria-label=title.clone()>
+        <section class="metric-card summary-card heat-card" aria-label=label>
             <header>
-                <h3>{title.clone()}</h3>
+                <h3>{move || map.with(|map| heading(&title, quantity.get(), map))}</h3>
                 <QuantitySwitch heat />
                 <Scale heat />
             </header>
@@ -215,14 +244,19 @@ fn QuantitySwitch(heat: HeatState) -> impl IntoView {
     }
 }
 
-/// The shares of the weakest and of the strongest colour.
+/// The shares or rates of the weakest and of the strongest colour.
 #[component]
 fn Scale(heat: HeatState) -> impl IntoView {
     let ramp = move || {
         let [red, green, blue] = colour(heat.quantity.get());
         format!("linear-gradient(90deg, transparent, rgb({red} {green} {blue}))")
     };
-    let top = move || format::percent(f64::from(heat.map.with(|map| map.top)));
+    let top = move || {
+        heat.map.with(|map| match map.rate {
+            Some(rate) => flops_rate(f64::from(map.top) * rate.top_flops),
+            None => format::percent(f64::from(map.top)),
+        })
+    };
     view! {
         <span class="heat-scale muted" aria-hidden="true">
             "0" <span class="heat-ramp" style:background-image=ramp></span> {top}

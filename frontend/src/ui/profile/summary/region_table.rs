@@ -57,7 +57,7 @@ pub(super) fn BesideChoice(opened: Opened, scope: SummaryScope) -> impl IntoView
             view! {
                 <label class="summary-beside">
                     "beside "
-                    <select class="select" aria-label="Region beside" on:change=add prop:value="">
+                    <select class="select" aria-label="Beside it" on:change=add prop:value="">
                         <option value="">"none"</option>
                         {options}
                     </select>

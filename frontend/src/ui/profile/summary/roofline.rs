@@ -62,8 +62,18 @@ pub(super) fn RooflinePicture(opened: Opened, of: Roofline) -> impl IntoView {
                 </svg>
                 {marks.collect_view()}
             </svg>
-            <figcaption class="muted">"FLOP per byte →, FLOP/s ↑"</figcaption>
+            <figcaption class="muted">{caption(of.left_out)}</figcaption>
         </figure>
+    }
+}
+
+/// Words below the picture: its axes, and how many points are not drawn.
+fn caption(left_out: usize) -> String {
+    let axes = "FLOP per byte →, FLOP/s ↑";
+    match left_out {
+        0 => axes.to_owned(),
+        1 => format!("{axes}; 1 point with less time is left out"),
+        many => format!("{axes}; {many} points with less time are left out"),
     }
 }
 

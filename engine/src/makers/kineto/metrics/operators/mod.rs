@@ -2,6 +2,7 @@
 //! launch, and from there to what was open on the thread.
 
 mod cost;
+mod flops_over_time;
 mod kernel_sequence;
 mod launched_work;
 mod open_scopes;
@@ -15,11 +16,13 @@ use super::kernel_slice::{SliceTrack, StreamSlices};
 use crate::base::Result;
 use crate::exec::{Cancel, Work};
 use crate::makers::row_texts::TextsOfRows;
-use crate::metrics::{MetricDefinition, MetricFamily, MetricGroup, MetricTable, roofline};
+use crate::metrics::{AbsentMetrics, MetricDefinition, MetricFamily, MetricGroup, MetricTable, roofline};
 use crate::model::{Role, Unit};
 use crate::segment::{Bytes, Segment};
+pub(super) use flops_over_time::flops_over_time;
 use kernel_sequence::Owner;
 use launched_work::{LaunchedWork, WorkByName, columns};
+pub(super) use open_scopes::states_shapes;
 use open_scopes::{CallVisitor, OpenScope, OpenScopes, ThreadCall, walk};
 use sequences::Sequences;
 use shapes::Shapes;
@@ -94,8 +97,8 @@ pub(super) struct OperatorMetrics {
     pub(super) group: Option<MetricGroup>,
     /// A table for each of [`TABLES`], possibly without rows.
     pub(super) tables: Vec<MetricTable>,
-    /// A family that is missing beside those without values.
-    pub(super) absent: Option<&'static MetricFamily>,
+    /// Metrics that are missing beside the families without values.
+    pub(super) absent: Vec<AbsentMetrics>,
 }
 
 /// The metrics of operators and modules.
@@ -137,7 +140,10 @@ pub(super) fn read<B: Bytes>(
         found.shapes.rows(segment, peak)?,
     ];
     let tables = TABLES.into_iter().zip(rows).map(|(family, rows)| MetricTable { family, rows }).collect();
-    Ok(OperatorMetrics { group, tables, absent: lacks_peak.then_some(&shapes::PEAKS) })
+    let mut absent: Vec<AbsentMetrics> = lacks_peak.then(|| (&shapes::PEAKS).into()).into_iter().collect();
+    // Without any point the roofline is absent as a whole.
+    absent.extend(group.is_some().then(|| found.shapes.without_point()).flatten());
+    Ok(OperatorMetrics { group, tables, absent })
 }
 
 #[derive(Debug, Default)]

@@ -21,6 +21,11 @@ const CALLS: [&str; 1] = ["python_function"];
 const INPUTS: [&str; 4] = ["Input Dims", "Input dims", "Input type", "Concrete Inputs"];
 const NO_INPUTS: [&str; 4] = [""; 4];
 
+/// Whether a thread of the trace states the shapes of inputs.
+pub(in super::super) fn states_shapes<B: Bytes>(segment: &Segment<B>) -> bool {
+    segment.footer().fields.iter().any(|(_, field)| INPUTS[..2].contains(&field.name.as_str()))
+}
+
 /// An operator of one shape: numbers of name, lengths, types and values in the dictionary.
 pub(super) type ShapeKey = [Option<u32>; 4];
 

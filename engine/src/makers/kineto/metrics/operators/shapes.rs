@@ -1,6 +1,6 @@
 //! The work of operators by the shapes of their inputs, where it is known what they compute.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::super::KinetoClass;
 use super::super::device_peak::DevicePeak;
@@ -13,7 +13,8 @@ use crate::base::Result;
 use crate::base::time::PS_PER_S;
 use crate::makers::call_columns::integers;
 use crate::metrics::{
-    Metric, MetricDefinition, MetricFamily, MetricGroup, MetricRow, RooflineBound, RooflinePoint,
+    AbsentMetrics, Metric, MetricDefinition, MetricFamily, MetricGroup, MetricRow, RooflineBound,
+    RooflinePoint, roofline,
 };
 use crate::model::{NameId, OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -74,21 +75,29 @@ struct ShapeWork {
 
 /// Work by shape.
 #[derive(Debug, Default)]
-pub(super) struct Shapes(FxHashMap<ShapeKey, ShapeWork>);
+pub(super) struct Shapes {
+    works: FxHashMap<ShapeKey, ShapeWork>,
+    /// Names of operators with launches of which no cost is known.
+    unknown: FxHashSet<u32>,
+}
 
 impl Shapes {
     /// Gives the work of a launch to the operator whose cost is known, if one is open.
     pub(super) fn add(&mut self, work: &LaunchedWork, open: &[OpenOperator]) {
         let known = open.iter().find_map(|of| Some((of.cost?, of.has_launched)));
-        let Some(((key, cost), has_launched)) = known else { return };
-        let of = self.0.entry(key).or_insert(ShapeWork { cost, executions: 0, time_ps: 0 });
+        let Some(((key, cost), has_launched)) = known else {
+            self.unknown.extend(open.last().map(|of| of.slice.name));
+            return;
+        };
+        let of = self.works.entry(key).or_insert(ShapeWork { cost, executions: 0, time_ps: 0 });
         of.executions += u64::from(!has_launched);
         of.time_ps = of.time_ps.saturating_add(work.time_ps);
     }
 
     pub(super) fn merge(&mut self, other: Self) {
-        for (key, work) in other.0 {
-            let of = self.0.entry(key).or_insert(ShapeWork { executions: 0, time_ps: 0, ..work });
+        self.unknown.extend(other.unknown);
+        for (key, work) in other.works {
+            let of = self.works.entry(key).or_insert(ShapeWork { executions: 0, time_ps: 0, ..work });
             of.executions += work.executions;
             of.time_ps = of.time_ps.saturating_add(work.time_ps);
         }
@@ -96,7 +105,7 @@ impl Shapes {
 
     /// Operations and rate of an operator.
     pub(super) fn values_of(&self, name: u32) -> Vec<Option<OwnedValue>> {
-        let of_name = self.0.iter().filter(|(key, _)| key[0] == Some(name)).map(|(_, work)| work);
+        let of_name = self.works.iter().filter(|(key, _)| key[0] == Some(name)).map(|(_, work)| work);
         let (mut flops, mut time_ps) = (0.0, 0_i64);
         for work in of_name {
             flops += work.flops();
@@ -106,6 +115,13 @@ impl Shapes {
             true => vec![Some(whole(flops)), rate(flops, time_ps).map(OwnedValue::Float)],
             false => vec![None, None],
         }
+    }
+
+    /// The line about operators of which no cost is known.
+    pub(super) fn without_point(&self) -> Option<AbsentMetrics> {
+        let known: FxHashSet<u32> = self.works.keys().filter_map(|key| key[0]).collect();
+        let absent = self.unknown.difference(&known).count();
+        roofline::without_point("operators that launch work", known.len() + absent, absent)
     }
 
     /// The metrics of all shapes. `None` if no cost is known.
@@ -119,7 +135,7 @@ impl Shapes {
         let length_s = last_ps.saturating_sub(first_ps) as f64 / PS_PER_S as f64;
         let ratio = |part: f64, whole: f64| Some(part / whole).filter(|of| of.is_finite());
         let computing_s: Option<f64> =
-            self.0.values().map(|work| Some(work.flops() / peak.of(work.cost.precision)?.flops)).sum();
+            self.works.values().map(|work| Some(work.flops() / peak.of(work.cost.precision)?.flops)).sum();
         let values = [
             Some(whole(all.flops)),
             Some(seconds(all.time_ps)),
@@ -134,14 +150,14 @@ impl Shapes {
     }
 
     fn points(&self, peak: &DevicePeak) -> Vec<RooflinePoint> {
-        self.0.values().map(|work| work.point(String::new(), peak)).collect()
+        self.works.values().map(|work| work.point(String::new(), peak)).collect()
     }
 
     /// All work, then each shape, those with the most time first.
     pub(super) fn rows<B: Bytes>(&self, segment: &Segment<B>, peak: &DevicePeak) -> Result<Vec<MetricRow>> {
         let Some(all) = self.points(peak).into_iter().reduce(add) else { return Ok(Vec::new()) };
         let mut by_name: FxHashMap<String, RooflinePoint> = FxHashMap::default();
-        for (key, work) in &self.0 {
+        for (key, work) in &self.works {
             let name = shape_name(segment, key)?;
             let point = work.point(name.clone(), peak);
             match by_name.remove(&name) {
