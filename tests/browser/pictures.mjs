@@ -5,9 +5,11 @@
 // Each picture is made in both themes, denser than on a usual screen. It is written only if it differs from the
 // present one by more than the renderings of two machines do.
 
+import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
+import { promisify } from "node:util";
 import { PNG } from "pngjs";
 import { addressOf, ask, difference, eventually, rowOf } from "./picture.mjs";
 import { isQuiet, openPage, serve } from "./stage.mjs";
@@ -103,5 +105,16 @@ test("the summary of a rank that spills and waits", async (t) => {
   await take(t, "summary", `${url}/profile/demo/summary?v=2&rank=0`, async (page) => {
     await page.locator(".advice button.finding").first().waitFor();
     await page.locator(".step-bar").first().waitFor();
+  });
+});
+
+test("two runs, of which the second one is throttled and waits for a late load", async (t) => {
+  const run = (name, ...faults) => ["demo", "--ranks", "1", "--events", "20000", ...faults, "--db-bucket", name];
+  const { url, store } = await serve(t, ...run("run-7", "--fault", "none"));
+  const slower = run("run-8", "--fault", "throttle", "--fault", "dma-late=5");
+  await promisify(execFile)(process.env.NPROF_BIN, [...slower, "--ingest-only", "--store", store]);
+  await take(t, "compare", `${url}/compare/run-7/run-8/compare`, async (page) => {
+    await page.locator(".paired-track").first().waitFor();
+    await page.locator(".compare-findings li").first().waitFor();
   });
 });

@@ -198,10 +198,13 @@ pub fn labels(of: &PairedTracks, track: &TracksOfBoth, sight: PairedSight, width
     let longer = longer_ps(of) as f64;
     let mut found = Vec::new();
     for side in [PairedSide::A, PairedSide::B] {
-        for bar in side.of(track).iter().flat_map(|picture| &picture.bars) {
+        let bars = side.of(track).map_or(&[][..], |picture| &picture.bars);
+        for (at, bar) in bars.iter().enumerate() {
             let share = |ps: i64| (ps as f64 / longer - sight.from) / sight.width();
             let left = share(bar.start_ps).max(0.0);
-            let right = share(bar.start_ps.saturating_add(bar.duration_ps)).min(1.0);
+            // A name ends where another bar begins over its own.
+            let next_ps = bars.get(at + 1).map_or(i64::MAX, |next| next.start_ps);
+            let right = share(bar.start_ps.saturating_add(bar.duration_ps).min(next_ps)).min(1.0);
             if (right - left) * width_px >= LABEL_PX {
                 found.push(BarLabel { side, name: bar.name, left, width: right - left });
             }
@@ -280,6 +283,10 @@ pub(super) mod tests {
         let of = paired();
         let found = labels(&of, &of.tracks[0], PairedSight::default(), 100.0);
         assert_eq!(found.iter().map(|one| one.side).collect::<Vec<_>>(), [PairedSide::B]);
+        let mut over = paired();
+        over.tracks[0].b.as_mut().unwrap().bars.push(ProgramBar { start_ps: 60, duration_ps: 140, name: 0 });
+        let found = labels(&over, &over.tracks[0], PairedSight::default(), 100.0);
+        assert_eq!(found.iter().map(|one| one.left).collect::<Vec<_>>(), [0.3], "the other one covers it");
         let near = labels(&of, &of.tracks[0], PairedSight { from: 0.25, to: 0.5 }, 100.0);
         assert_eq!(near.iter().map(|one| (one.left, one.width)).collect::<Vec<_>>(), [(0.0, 1.0); 2]);
     }

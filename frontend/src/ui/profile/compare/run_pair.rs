@@ -294,7 +294,7 @@ fn PairedHead(state: PairedState) -> impl IntoView {
     view! {
         <header>
             <h3>"Both timelines"</h3>
-            <span class="muted paired-runs">{runs} {begin}</span>
+            <span class="muted paired-runs">{runs} " " {begin}</span>
             <ZoomButtons state />
         </header>
         <p>{of.answer.clone()}</p>
