@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use nprof_capture::formats::{neuron_json, ntff};
-use nprof_engine::exec::Cancel;
+use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
 use nprof_engine::makers;
 use nprof_engine::model::stated_edge::NOBODY;
@@ -55,7 +55,7 @@ fn all() -> Vec<PathBuf> {
 fn every_wait_has_its_change_and_its_author() {
     let mut sum = WaitCounts::default();
     for path in all() {
-        let work = makers::work(&segment_of(&path), Cancel::NEVER).unwrap();
+        let work = makers::work(&segment_of(&path), Work::IN_PLACE).unwrap();
         assert!(work.waits.stated >= 39, "{}: {:?}", path.display(), work.waits);
         sum = sum.plus(work.waits);
     }
@@ -66,7 +66,7 @@ fn every_wait_has_its_change_and_its_author() {
 #[test]
 fn authors_are_those_that_the_names_of_semaphores_say() {
     for path in all().into_iter().filter(|path| path.extension().is_some_and(|of| of == "json")) {
-        let work = makers::work(&segment_of(&path), Cancel::NEVER).unwrap();
+        let work = makers::work(&segment_of(&path), Work::IN_PLACE).unwrap();
         let party = |work: &RankWork, node: u32| {
             let class = work.classes[work.nodes[node as usize].class as usize];
             work.party(class.queue).to_owned()
@@ -88,7 +88,7 @@ fn the_time_waited_is_the_stated_one() {
     let (mut sum_ps, mut stated_sum_ps, mut waits) = (0.0, 0, 0);
     for path in all() {
         let segment = segment_of(&path);
-        let work = makers::work(&segment, Cancel::NEVER).unwrap();
+        let work = makers::work(&segment, Work::IN_PLACE).unwrap();
         let measured =
             work.edges.iter().filter(|edge| edge.at == NodePoint::Start && edge.since_ps.is_some());
         for edge in measured.filter(|edge| edge.since_ps < Some(edge.met_ps)) {

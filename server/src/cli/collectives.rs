@@ -84,7 +84,7 @@ impl CollectivesArgs {
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
         if format == TableFormat::Json && self.by.is_none() {
-            return Ok(analysis::json::write(of, profile, out)?);
+            return analysis::json::write(of, profile, out);
         }
         let by = match self.by.unwrap_or(ByArg::Kind) {
             ByArg::Kind => By::Kind,

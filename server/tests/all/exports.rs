@@ -183,7 +183,7 @@ fn a_profile_of_the_store_is_written_without_its_trace() {
     // An export has metrics alone.
     let mut shown = of_summary[rank].as_object().unwrap().clone();
     assert!(shown.remove("tables").is_some() && shown.remove("absent").is_some(), "{of_summary}");
-    assert_eq!(&shown.into(), metrics, "the same keys in the same place");
+    assert_eq!(&Value::from(shown), metrics, "the same keys in the same place");
     assert_eq!(of_summary["total"], metrics.as_object().unwrap().len());
 
     assert!(fail(&store, &["export", "none"], 1).contains("no profile \"none\""));

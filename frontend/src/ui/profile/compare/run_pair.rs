@@ -389,7 +389,7 @@ fn note(track: &TracksOfBoth) -> String {
     match (&track.a, &track.b) {
         (Some(_), None) => "only in A".to_owned(),
         (None, _) => "only in B".to_owned(),
-        (Some(a), Some(b)) if track.matched as u64 == a.count.max(b.count) => String::new(),
+        (Some(a), Some(b)) if track.matched == a.count.max(b.count) => String::new(),
         (Some(a), Some(b)) => {
             let part = track.matched as f64 / (a.count.max(b.count).max(1)) as f64;
             format!("{:.0} % matched", (part * 100.0).floor())
