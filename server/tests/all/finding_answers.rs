@@ -26,7 +26,7 @@ use serde_json::Value;
 
 use crate::cli::fail;
 use crate::ranks::{json_of, succeed};
-use crate::stage::{Stage, process, segment_path};
+use crate::stage::{Stage, process};
 
 const PATH: &str = "/api/profiles/small/findings";
 
@@ -228,11 +228,7 @@ async fn findings_are_found_once_also_over_a_restart() {
     assert!(first["recorded_ps"].is_i64(), "{first}");
     let bytes = fs::read(&path).unwrap();
     // The segment's rows cannot be read any more, and no code reads them.
-    let segment = segment_path(&stage.store.find("small").unwrap(), 0);
-    let mut damaged = fs::read(&segment).unwrap();
-    damaged[16..200].fill(0);
-    fs::write(segment.with_extension("new"), &damaged).unwrap();
-    fs::rename(segment.with_extension("new"), &segment).unwrap();
+    stage.lose_rows();
     stage.restart();
     assert_eq!(stage.json(PATH).await, first);
     let document = json_of(stage.store.root(), &["findings", "small", "--output-format", "json"]);
@@ -249,21 +245,7 @@ async fn stale_or_damaged_findings_are_found_anew() {
     let mut stage = Stage::new();
     let first = stage.json(PATH).await;
     let path = kept(&stage);
-    let whole = fs::read(&path).unwrap();
-    let mut flipped = whole.clone();
-    *flipped.last_mut().unwrap() ^= 1;
-    let text = String::from_utf8_lossy(&whole).into_owned();
-    let content = text.split(' ').nth(3).unwrap();
-    // The rest of the file has bytes that are no text.
-    let mut other = whole.clone();
-    let at = text.find(content).unwrap();
-    other[at..at + content.len()].fill(b'0');
-    for (what, bytes) in [("damaged", flipped), ("of other content", other), ("empty", Vec::new())] {
-        fs::write(&path, bytes).unwrap();
-        stage.restart();
-        assert_eq!(stage.json(PATH).await, first, "{what}");
-        assert_eq!(fs::read(&path).unwrap(), whole, "{what}");
-    }
+    stage.check_computed_anew(PATH, &path).await;
     // A place that cannot be written costs only time.
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();

@@ -1,6 +1,7 @@
 //! Fixture of the tests: a store with a small trace, and a service to query.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
@@ -65,7 +66,7 @@ impl Stage {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(&dir.path().join("store")).unwrap());
         let trace = dir.path().join("small.json");
-        std::fs::write(&trace, events).unwrap();
+        fs::write(&trace, events).unwrap();
         let named = NamedInputs { files: vec![trace], ..NamedInputs::default() };
         let settings = IngestSettings { slug: Some("small".parse().unwrap()), ..IngestSettings::default() };
         run(&store, &named, &settings, &Meter::default()).unwrap();
@@ -81,6 +82,36 @@ impl Stage {
     pub fn restart(&mut self) {
         self.app = App::new(Arc::clone(&self.store), process());
         self.service = router(self.app.clone(), Arc::new(self.access.clone()));
+    }
+
+    /// Overwrites rows of the profile, whose segment still opens: whoever reads them fails.
+    pub fn lose_rows(&self) {
+        let segment = segment_path(&self.store.find("small").unwrap(), 0);
+        let mut damaged = fs::read(&segment).unwrap();
+        damaged[16..200].fill(0);
+        fs::write(segment.with_extension("new"), &damaged).unwrap();
+        fs::rename(segment.with_extension("new"), &segment).unwrap();
+    }
+
+    /// Checks that a kept answer that is damaged, of other content or empty is computed and kept
+    /// anew.
+    pub async fn check_computed_anew(&mut self, path: &str, kept: &Path) {
+        let first = self.json(path).await;
+        let whole = fs::read(kept).unwrap();
+        let mut flipped = whole.clone();
+        *flipped.last_mut().unwrap() ^= 1;
+        let text = String::from_utf8_lossy(&whole).into_owned();
+        let content = text.split(' ').nth(3).unwrap();
+        // The rest of the file has bytes that are no text.
+        let mut other = whole.clone();
+        let at = text.find(content).unwrap();
+        other[at..at + content.len()].fill(b'0');
+        for (what, bytes) in [("damaged", flipped), ("of other content", other), ("empty", Vec::new())] {
+            fs::write(kept, bytes).unwrap();
+            self.restart();
+            assert_eq!(self.json(path).await, first, "{what}");
+            assert_eq!(fs::read(kept).unwrap(), whole, "{what}");
+        }
     }
 
     pub async fn ask(&self, request: Request<Body>) -> Answer {
@@ -116,7 +147,7 @@ impl Stage {
     }
 
     pub fn staged(&self) -> usize {
-        std::fs::read_dir(self.store.root().join("tmp")).unwrap().count()
+        fs::read_dir(self.store.root().join("tmp")).unwrap().count()
     }
 }
 

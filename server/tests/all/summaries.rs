@@ -32,11 +32,7 @@ async fn a_summary_is_computed_once_also_over_a_restart() {
     let first = stage.json(PATH).await;
     let bytes = fs::read(&path).unwrap();
     // The segment's rows cannot be read any more, and no code reads them.
-    let segment = segment_path(&stage.store.find("small").unwrap(), 0);
-    let mut damaged = fs::read(&segment).unwrap();
-    damaged[16..200].fill(0);
-    fs::write(segment.with_extension("new"), &damaged).unwrap();
-    fs::rename(segment.with_extension("new"), &segment).unwrap();
+    stage.lose_rows();
     stage.restart();
     assert_eq!(stage.json(PATH).await, first);
     assert_eq!(fs::read(&path).unwrap(), bytes);
@@ -49,22 +45,8 @@ async fn a_summary_is_computed_once_also_over_a_restart() {
 #[tokio::test]
 async fn a_stale_or_damaged_summary_is_computed_anew() {
     let mut stage = Stage::new();
-    let first = stage.json(PATH).await;
     let path = kept(&stage);
-    let whole = fs::read(&path).unwrap();
-    let mut flipped = whole.clone();
-    *flipped.last_mut().unwrap() ^= 1;
-    let text = String::from_utf8_lossy(&whole).into_owned();
-    let content = text.split(' ').nth(3).unwrap();
-    let other = String::from_utf8_lossy(&whole).replacen(content, &"0".repeat(content.len()), 1);
-    for (what, bytes) in
-        [("damaged", flipped), ("of other content", other.into_bytes()), ("empty", Vec::new())]
-    {
-        fs::write(&path, bytes).unwrap();
-        stage.restart();
-        assert_eq!(stage.json(PATH).await, first, "{what}");
-        assert_eq!(fs::read(&path).unwrap(), whole, "{what}");
-    }
+    stage.check_computed_anew(PATH, &path).await;
 }
 
 #[test]
