@@ -12,6 +12,7 @@
 // store that is kept: a large demo is simulated only once. With NPROF_SOURCE=html the page is an HTML file of the profile.
 // With NPROF_COLLECTIVES=N a job of N collective operations is simulated instead, the page shows all ranks together, and
 // sorting their rows is measured too. With NPROF_PINS=N, N tracks of all ranks are pinned, so the timeline has two areas.
+// With NPROF_TAB=findings the findings are drawn, with NPROF_TAB=path the critical path, and their panel is open.
 
 import { execFileSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -128,7 +129,9 @@ for (let at = 0; at < pins; at++) {
 }
 const whole = (await (await fetch(`${origin}/api/profiles/${profile}`)).json()).ranks[0];
 // The tab of all ranks is the first one, but an address with a window names its tab.
-const tab = collectives ? "&rank=all" : "";
+const rank = collectives ? "&rank=all" : "";
+const panel = process.env.NPROF_TAB ? `&tab=${process.env.NPROF_TAB}` : "";
+const tab = rank + panel;
 const kept = ["open", "pin"].map((name) => new RegExp(`[?&]${name}=[^&]*`).exec(page.url())?.[0].slice(1));
 const shown = kept.filter(Boolean).map((part) => `&${part}`).join("");
 const each = collectives ? `${collectives} operations of` : `${events} events in each of`;

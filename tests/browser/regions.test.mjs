@@ -98,3 +98,40 @@ test("regions stand side by side on the summary, and lead to their comparison", 
   await page.getByRole("main", { name: "Compare" }).getByRole("heading", { name: found.answer }).waitFor();
   assert.deepEqual(problems, []);
 });
+
+test("regions stand beside a marked span", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "1", "--events", "20000", "--db-bucket", "job");
+  const { regions } = await ask(url, "profiles/job/ranks/0/regions");
+  const [first, second, third] = regions.filter((region) => region.name.includes("/"));
+  assert.ok(third, "the demo has layers");
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  await page.goto(`${url}/profile/job?v=2&rank=0&mark=${first.start_ps}..${first.end_ps}&tab=selection`);
+  await page.getByRole("combobox", { name: "Beside it" }).selectOption(second.name);
+  const panel = page.getByRole("tabpanel", { name: "Selection" });
+  await panel.getByRole("columnheader", { name: `In ${second.name}` }).first().waitFor();
+  // The column has the times of that region.
+  const { by_name } = await ask(url, `profiles/job/ranks/0/selection?start_ps=${second.start_ps}&end_ps=${second.end_ps}`);
+  const table = panel.getByRole("table").filter({ has: page.getByRole("columnheader", { name: `In ${second.name}` }) }).first();
+  const shared = by_name.find((total) => !total.is_wait && !total.name.includes("layers.")).name;
+  const titles = await table.getByRole("columnheader").allInnerTexts();
+  const at = (title) => titles.findIndex((text) => text.trim().startsWith(title));
+  await eventually(async () => {
+    const cells = await table.locator("tbody tr").filter({ hasText: shared }).first().locator("td").allInnerTexts();
+    const name = cells[at("Name")].trim();
+    const [, number, unit] = cells[at(`In ${second.name}`)].match(/^([\d.,]+)\s*(\S+)/);
+    const shown = Number(number.replace(",", "")) * { ms: 1e9, µs: 1e6, ns: 1e3 }[unit];
+    const known = by_name.find((total) => total.name === name)?.self_ps ?? 0;
+    assert.ok(Math.abs(shown - known) <= known / 100, `${name}: ${shown} of ${known}`);
+  });
+  await panel.getByText(`in ${second.name}`, { exact: false }).first().waitFor();
+  await page.getByRole("combobox", { name: "Beside it" }).selectOption(third.name);
+  await panel.getByRole("columnheader", { name: `In ${third.name}` }).first().waitFor();
+  await reload(page);
+  await panel.getByRole("columnheader", { name: `In ${third.name}` }).first().waitFor();
+  for (const left of [1, 0]) {
+    await panel.getByRole("button", { name: "Leave the region out" }).first().click();
+    await eventually(async () => assert.equal(await panel.getByRole("button", { name: "Leave the region out" }).count(), left));
+  }
+  assert.equal(await panel.getByRole("columnheader", { name: /^In / }).count(), 0);
+  assert.deepEqual(problems, []);
+});

@@ -18,7 +18,7 @@ const ROOMS: [(&str, &[&str]); 3] = [
             "open_profile",
             "finding_list",
             "search",
-            "ranks data plots",
+            "ground region_choice time_axis ranks data",
             "panels",
             "bar compare compared_findings culprit finding_notice row_tooltip missing_page rail shown_bands slice_menu summary page",
         ],

@@ -18,8 +18,8 @@ const BEYOND_PX: f64 = 4.0;
 const TAG_PX: f64 = 12.0;
 /// Space on both sides of the text of a tag.
 const TAG_PADDING_PX: f64 = 4.0;
-/// Tags of an area.
-const MOST_TAGS: usize = 48;
+/// Tags of an area. Their texts take more time than all outlines.
+const MOST_TAGS: usize = 24;
 /// Edges in the same step of a row are one, so that many boxes leave most of the data in sight.
 const EDGE_STEP_PX: f64 = 8.0;
 

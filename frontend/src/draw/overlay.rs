@@ -1,5 +1,6 @@
 //! The 2-D canvases: texts, outlines, arrows and shades above the rectangles, and the ruler.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use wasm_bindgen::{JsCast, JsValue};
@@ -128,6 +129,8 @@ pub struct AreaAbove<'a> {
 #[derive(Debug)]
 pub struct Pen {
     context: CanvasRenderingContext2d,
+    /// The font, as the browser writes it.
+    font: OnceCell<String>,
     /// Widths of names in CSS pixels. Cleared when it grows large: most names repeat, but not all.
     widths: HashMap<String, f64>,
 }
@@ -181,11 +184,20 @@ impl Pen {
     #[must_use]
     pub fn new(canvas: &HtmlCanvasElement) -> Option<Self> {
         let context = canvas.get_context("2d").ok()??.dyn_into().ok()?;
-        Some(Self { context, widths: HashMap::new() })
+        Some(Self { context, font: OnceCell::new(), widths: HashMap::new() })
     }
 
     pub(super) fn context(&self) -> &CanvasRenderingContext2d {
         &self.context
+    }
+
+    /// Sets the font, which a canvas loses with its size. Browsers compute the styles of the page
+    /// for each font that is set, which takes half a millisecond if something has moved.
+    fn choose_font(&self) {
+        if self.font.get().is_none_or(|known| *known != self.context.font()) {
+            self.context.set_font(FONT);
+            self.font.get_or_init(|| self.context.font());
+        }
     }
 
     /// Width of a text in CSS pixels.
@@ -193,7 +205,7 @@ impl Pen {
         if let Some(width) = self.widths.get(text) {
             return *width;
         }
-        self.context.set_font(FONT);
+        self.choose_font();
         let width = self.context.measure_text(text).map_or(0.0, |metrics| metrics.width());
         if self.widths.len() >= MOST_WIDTHS {
             self.widths.clear();
@@ -214,7 +226,7 @@ impl Pen {
         let inks = inks(ground);
         let context = &self.context;
         self.clear(scale.width_px, height_px, ratio);
-        context.set_font(FONT);
+        self.choose_font();
         context.set_text_baseline("middle");
         context.set_text_align("left");
         for part in &above.areas {
@@ -310,7 +322,7 @@ impl Pen {
             context.fill_rect(x_px.round(), height_px - 4.0, 1.0, 4.0);
             x_px += minor_px;
         }
-        context.set_font(FONT);
+        self.choose_font();
         context.set_text_baseline("middle");
         context.set_text_align("left");
         context.set_fill_style_str(inks.text);
@@ -429,7 +441,7 @@ impl Pen {
     pub(super) fn tag(&self, tag: &Tag, canvas_px: f64, ink: &str, inks: &Inks) {
         const HEIGHT_PX: f64 = 16.0;
         let context = &self.context;
-        context.set_font(FONT);
+        self.choose_font();
         let width = context.measure_text(&tag.text).map_or(0.0, |metrics| metrics.width()) + 10.0;
         let left = (tag.at_px.0 - width / 2.0).clamp(2.0, (canvas_px - width - 2.0).max(2.0));
         let top = tag.at_px.1 - HEIGHT_PX / 2.0;
@@ -452,7 +464,7 @@ impl Pen {
         if shade.label.is_empty() {
             return;
         }
-        context.set_font(FONT);
+        self.choose_font();
         let width = context.measure_text(&shade.label).map_or(0.0, |metrics| metrics.width()) + 12.0;
         let middle = f64::midpoint(left.max(0.0), right);
         context.fill_rect(middle - width / 2.0, 6.0, width, 18.0);

@@ -9,7 +9,7 @@ use nprof_engine::base::order::sort_by_key;
 use super::TimeScale;
 
 /// Spans that a band shows at once.
-const MOST_IN_SIGHT: usize = 96;
+pub const MOST_IN_SIGHT: usize = 96;
 /// A span that is narrower is shown as wide as this.
 const LEAST_PX: f64 = 3.0;
 
@@ -20,6 +20,8 @@ pub struct RegionBand {
     pub title: &'static str,
     /// Its spans, by start.
     pub spans: Vec<BandSpan>,
+    /// Spans that are shown at once: the widest ones.
+    pub most: usize,
 }
 
 /// A span of a band.
@@ -100,9 +102,9 @@ pub fn in_sight(band: &RegionBand, scale: &TimeScale) -> Vec<PlacedSpan> {
     let is_here = |of: &BandSpan| of.span.start <= scale.window.end && of.span.end >= scale.window.start;
     let spans = band.spans.iter().enumerate().filter(|(_, of)| is_here(of));
     let mut shown: Vec<PlacedSpan> = spans.map(placed).collect();
-    if shown.len() > MOST_IN_SIGHT {
+    if shown.len() > band.most {
         shown.sort_by(|a, b| b.width_px.total_cmp(&a.width_px).then(a.at.cmp(&b.at)));
-        shown.truncate(MOST_IN_SIGHT);
+        shown.truncate(band.most);
         shown.sort_by_key(|of| of.at);
     }
     shown
@@ -119,7 +121,7 @@ mod tests {
             title: String::new(),
             target: BandTarget::Span { is_outlier: false },
         };
-        RegionBand { title: "Steps", spans: spans.iter().map(span).collect() }
+        RegionBand { title: "Steps", spans: spans.iter().map(span).collect(), most: MOST_IN_SIGHT }
     }
 
     #[test]

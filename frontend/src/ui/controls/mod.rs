@@ -11,6 +11,7 @@ mod icon;
 mod key_list;
 mod name;
 mod rank_order;
+mod rest;
 mod tooltip;
 
 pub use actions::{Action, BarActions};
@@ -24,4 +25,5 @@ pub use icon::{Glyph, Icon};
 pub use key_list::{If, keyed};
 pub use name::Name;
 pub use rank_order::{RankOrderMenu, RankTime};
+pub use rest::{paced, rested};
 pub use tooltip::{Tooltip, viewport};

@@ -15,15 +15,17 @@ mod finding_list;
 #[cfg(feature = "browser")]
 mod finding_notice;
 #[cfg(feature = "browser")]
+mod ground;
+#[cfg(feature = "browser")]
 mod missing_page;
 #[cfg(feature = "browser")]
 mod open_profile;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
-mod plots;
-#[cfg(feature = "browser")]
 mod rail;
+#[cfg(feature = "browser")]
+mod region_choice;
 #[cfg(feature = "browser")]
 mod row_tooltip;
 #[cfg(feature = "browser")]
@@ -34,6 +36,8 @@ mod shown_bands;
 mod slice_menu;
 #[cfg(feature = "browser")]
 mod summary;
+#[cfg(feature = "browser")]
+mod time_axis;
 
 #[cfg(feature = "browser")]
 pub use missing_page::HomeLink;

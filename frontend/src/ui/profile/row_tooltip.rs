@@ -7,7 +7,7 @@ use nprof_engine::wire::detail::{FieldContent, SliceDetail};
 use nprof_engine::wire::questions::SlackQuestion;
 
 use super::open_profile::Opened;
-use super::panels::{call_of, field};
+use super::panels::details::{call_of, field};
 use crate::ui::controls::Tooltip;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;

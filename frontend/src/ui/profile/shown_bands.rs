@@ -12,13 +12,15 @@ use nprof_engine::wire::regions::{RegionEntry, RegionKindEntry, RegionList};
 use super::open_profile::{Opened, ShownFinding};
 use crate::ui::timeline::Bands;
 use crate::view::Command;
-use crate::view::band::{BandSpan, BandTarget, RegionBand, lanes};
+use crate::view::band::{BandSpan, BandTarget, MOST_IN_SIGHT, RegionBand, lanes};
 use crate::view::finding_box::FindingBox;
 
 /// Lanes of regions that users named.
 const NAMED_LANES: usize = 2;
 /// Lanes of findings.
 const FINDING_LANES: usize = 2;
+/// Findings that a lane shows at once. The others have a box and a row of the list.
+const MOST_FINDINGS: usize = 32;
 
 /// The bands of the page.
 #[must_use]
@@ -33,8 +35,8 @@ pub fn shown_bands(opened: Opened) -> Bands {
             .into_iter()
             .map(|of| BandSpan { target: BandTarget::Named, ..region(of.name, of.span, false) });
         let spans = spans.collect();
-        bands.extend(in_lanes("Named", spans, NAMED_LANES));
-        bands.extend(in_lanes("Findings", findings(opened), FINDING_LANES));
+        bands.extend(in_lanes("Named", spans, NAMED_LANES, MOST_IN_SIGHT));
+        bands.extend(in_lanes("Findings", findings(opened), FINDING_LANES, MOST_FINDINGS));
         bands
     });
     let on_open = Callback::new(move |of: BandSpan| match of.target {
@@ -62,15 +64,15 @@ fn of_kinds(list: &RegionList) -> Vec<RegionBand> {
     ];
     let of = |(title, kind)| {
         let spans = list.regions.iter().filter(|region| region.kind == kind).map(of_region).collect();
-        in_lanes(title, spans, 1)
+        in_lanes(title, spans, 1, MOST_IN_SIGHT)
     };
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// A band for each lane; the first one has the title.
-fn in_lanes(title: &'static str, spans: Vec<BandSpan>, most: usize) -> Vec<RegionBand> {
-    let bands = lanes(spans, most).into_iter().enumerate();
-    bands.map(|(at, spans)| RegionBand { title: if at == 0 { title } else { "" }, spans }).collect()
+/// A band for each of `count` lanes, which shows `most` spans at once. The first one has the title.
+fn in_lanes(title: &'static str, spans: Vec<BandSpan>, count: usize, most: usize) -> Vec<RegionBand> {
+    let bands = lanes(spans, count).into_iter().enumerate();
+    bands.map(|(at, spans)| RegionBand { title: if at == 0 { title } else { "" }, spans, most }).collect()
 }
 
 fn of_region(of: &RegionEntry) -> BandSpan {

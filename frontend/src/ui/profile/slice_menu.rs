@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::questions::EditSubjectsQuestion;
 
 use super::open_profile::Opened;
-use super::panels::edited;
+use super::panels::details::edited;
 use crate::ui::controls::ContextMenu;
 use crate::ui::shell::{Commands, QuestionAnswers};
 use crate::view::act::Need;

@@ -15,8 +15,9 @@ use web_sys::{Element, KeyboardEvent, PointerEvent};
 use crate::draw::names::NameColours;
 use crate::draw::palette;
 use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::ground::{colours, current_ground};
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::profile::plots::{TimeAxis, colours, current_ground};
+use crate::ui::profile::time_axis::TimeAxis;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::timeline::measure;
 use crate::view::run_pair::paths::{

@@ -5,13 +5,11 @@ use nprof_engine::wire::questions::RegionsQuestion;
 use nprof_engine::wire::rank_ref::RankRef;
 
 use crate::ui::profile::open_profile::{MOST_EVENTS_UNASKED, Opened};
+use crate::ui::profile::region_choice::MOST_OPTIONS;
 use crate::ui::shell::QuestionAnswers;
 use crate::view::Command;
 use crate::view::source_id::SourceId;
 use crate::view::state::compare::{CompareChange, in_address};
-
-/// Options of a list that can be looked through.
-const MOST_OPTIONS: usize = 1_000;
 
 /// One of the two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -58,8 +58,10 @@ impl RunFindings {
             Ok(found)
         });
         let times = run.times;
+        // A frame that moves changes the view, but not what is muted.
+        let muted = Memo::new(move |_| view.with(|view| view.muted.clone()));
         let shown = Memo::new(move |_| {
-            let muted = view.with(|view| view.muted.clone());
+            let muted = muted.get();
             let found = asked.answer().and_then(Result::ok);
             let entries = found.iter().flat_map(|found| found.in_state(RuleState::Found)).enumerate();
             let all = entries.filter(|(_, entry)| !muted.has(entry)).map(|(at, entry)| ShownFinding {

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 
 use super::profile_source::{ProfilesAnswer, known};
+use crate::ui::controls::paced;
 use crate::ui::timeline::Times;
 use crate::view::run_times::RunTimes;
 use crate::view::source_id::SourceId;
@@ -16,8 +17,8 @@ pub struct RunOfPage {
     pub(super) profile: Memo<u8>,
     /// The times of the run on the page.
     pub times: Memo<RunTimes>,
-    /// The window.
-    pub window: Memo<Interval>,
+    /// The window. While it moves, it is followed some times in a second: each place is a question.
+    pub window: Signal<Interval>,
     view: Memo<View>,
     profiles: Memo<ProfilesAnswer>,
 }
@@ -37,7 +38,7 @@ impl RunOfPage {
             known(profiles, |profiles| RunTimes::of(profiles, profile.get(), frame)).unwrap_or_default()
         });
         let window = Memo::new(move |_| view.with(|view| view.window_in(shown.reach.get())));
-        Self { profile, times, window, view, profiles }
+        Self { profile, times, window: paced(window), view, profiles }
     }
 
     /// Whether the profiles are known.

@@ -4,17 +4,10 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::details::Details;
+use super::content::{PanelSubject, content};
 use super::edge::PanelEdge;
-use super::findings::FindingsPanel;
-use super::path::PathPanel;
-use super::search_panel::SearchPanel;
-use super::selection::Selection;
 use super::state::Panels;
-use super::waits::WaitsPanel;
-use super::warnings::Warnings;
 use crate::ui::controls::{CloseButton, Glyph, Icon, If};
-use crate::ui::profile::plots::Plots;
 use crate::view::ring::{Walk, step};
 use crate::view::shell::panel::Arrangement;
 use crate::view::{Act, PanelSide, Tab};
@@ -32,25 +25,6 @@ fn class(side: PanelSide) -> &'static str {
 /// Id that connects the tabs to their content.
 fn body_id(side: PanelSide) -> String {
     format!("{}-body", class(side))
-}
-
-/// The content of a tab.
-fn content(panels: Panels, tab: Tab) -> AnyView {
-    let Panels { opened, search, .. } = panels;
-    match tab {
-        Tab::Details => view! { <Details opened /> }.into_any(),
-        Tab::Findings => view! { <FindingsPanel opened /> }.into_any(),
-        Tab::Path => view! { <PathPanel opened /> }.into_any(),
-        Tab::Waits => view! { <WaitsPanel opened /> }.into_any(),
-        Tab::Selection => view! { <Selection opened /> }.into_any(),
-        Tab::Hits => {
-            // Beside a dock, the details have a place of their own.
-            let has_details = Memo::new(move |_| panels.arrangement() == Arrangement::Narrow);
-            view! { <SearchPanel search has_details /> }.into_any()
-        }
-        Tab::Warnings => view! { <Warnings opened /> }.into_any(),
-        Tab::Plots => view! { <Plots opened /> }.into_any(),
-    }
 }
 
 /// Dock or drawer.
@@ -93,6 +67,8 @@ pub fn PanelFrame(
 #[component]
 fn PanelBody(panels: Panels, side: PanelSide) -> impl IntoView {
     let tab = Memo::new(move |_| panels.tab(side));
+    let arrangement = Signal::derive(move || panels.arrangement());
+    let subject = PanelSubject { opened: panels.opened, search: panels.search, arrangement };
     view! {
         <div
             id=body_id(side)
@@ -101,7 +77,7 @@ fn PanelBody(panels: Panels, side: PanelSide) -> impl IntoView {
             tabindex="0"
             aria-label=move || tab.get().row().title
         >
-            {move || content(panels, tab.get())}
+            {move || (content(tab.get()).view)(subject)}
         </div>
     }
 }

@@ -1,12 +1,13 @@
-//! The panels of the dock and the drawer: details, findings, the critical path, waits, statistics,
-//! hits of the search, warnings, plots.
+//! The panels of the dock and the drawer, a module each: details, findings, the critical path,
+//! waits, the marked span, hits of the search, warnings, plots. The table
+//! in [`content`] tells what they show; their names, letters and sides are that of
+//! [`PANELS`](crate::view::shell::panel::PANELS).
 
-pub mod comparison;
-pub mod counter_lines;
-pub mod field;
+pub mod details;
+pub mod selection;
 
 #[cfg(feature = "browser")]
-mod details;
+mod content;
 #[cfg(feature = "browser")]
 mod edge;
 #[cfg(feature = "browser")]
@@ -14,38 +15,30 @@ mod findings;
 #[cfg(feature = "browser")]
 mod frame;
 #[cfg(feature = "browser")]
-mod members;
+mod hits;
+#[cfg(feature = "browser")]
+mod panel_table;
 #[cfg(feature = "browser")]
 mod path;
 #[cfg(feature = "browser")]
 mod pending_answer;
 #[cfg(feature = "browser")]
-mod reading;
-#[cfg(feature = "browser")]
-mod region_name;
+mod plots;
 #[cfg(feature = "browser")]
 mod run_answer;
-#[cfg(feature = "browser")]
-mod search_panel;
-#[cfg(feature = "browser")]
-mod selection;
 #[cfg(feature = "browser")]
 mod state;
 #[cfg(feature = "browser")]
 mod waits;
 #[cfg(feature = "browser")]
 mod warnings;
-#[cfg(feature = "browser")]
-mod what_if;
 
-#[cfg(feature = "browser")]
-pub use details::{call_of, edited};
 #[cfg(feature = "browser")]
 pub use frame::PanelFrame;
 #[cfg(feature = "browser")]
-pub use pending_answer::PendingAnswer;
+pub use panel_table::table_of;
 #[cfg(feature = "browser")]
-pub use selection::table_of;
+pub use pending_answer::PendingAnswer;
 #[cfg(feature = "browser")]
 pub use state::Panels;
 #[cfg(feature = "browser")]

@@ -8,8 +8,9 @@ use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::finding::sentence::of_run;
 use nprof_engine::wire::run_path::{PathEntry, PathShare, RunPath};
 
+use super::panel_table::table_of;
 use super::run_answer::{RunAnswerWords, run_answer, slice_links};
-use super::selection::table_of;
+use crate::ui::controls::rested;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::ui::text::format;
@@ -27,17 +28,45 @@ pub fn PathPanel(
     opened: Opened,
 ) -> impl IntoView {
     let answer = Memo::new(move |_| opened.path.last().map(|(_, answer)| answer));
+    // The window asks again and again while it moves. The panel stays.
+    let state = Memo::new(move |_| answer.get().map(|answer| answer.map(|_| Arc::new(()))));
+    let path = Memo::new(move |_| answer.get().and_then(Result::ok));
     let words =
         RunAnswerWords { pending: "The critical path is", failed: "The critical path did not arrive" };
     move || {
-        run_answer(opened, words, answer.get(), opened.path.retry(), |path| {
-            view! { <PathOf opened path /> }.into_any()
+        run_answer(opened, words, state.get(), opened.path.retry(), |_| {
+            view! {
+                <article class="run-path" aria-label="Critical path">
+                    <PathTotals path />
+                    <Parts opened path />
+                </article>
+            }
+            .into_any()
         })
     }
 }
 
+/// The answer, and the names and ranks of which the path consists.
 #[component]
-fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
+fn PathTotals(path: Memo<Option<Arc<RunPath>>>) -> impl IntoView {
+    // The parts are those of the window, all else is about the run.
+    let run = Memo::new(move |_| path.get().map(|path| without_parts(&path)));
+    move || run.get().map(|path| view! { <TotalsOf path /> })
+}
+
+fn without_parts(path: &RunPath) -> RunPath {
+    RunPath {
+        answer: path.answer.clone(),
+        by_kind: path.by_kind.clone(),
+        by_rank: path.by_rank.clone(),
+        by_name: path.by_name.clone(),
+        parts: Vec::new(),
+        ..*path
+    }
+}
+
+#[component]
+fn TotalsOf(path: RunPath) -> impl IntoView {
     let left_out = path.names.saturating_sub(SHOWN_NAMES as u64);
     let more = (left_out > 0)
         .then(|| view! { <li class="muted">{format::counted(left_out, "other name", "other names")}</li> });
@@ -55,14 +84,11 @@ fn PathOf(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
         view! { <ol class="path-shares" aria-label="Ranks on the path">{rows}</ol> }
     });
     view! {
-        <article class="run-path" aria-label="Critical path">
-            <h2 class="run-answer">{path.answer.clone()}</h2>
-            <section class="path-totals" aria-label="Totals of the path" tabindex="0">
-                <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
-                {ranks}
-            </section>
-            <Parts opened path />
-        </article>
+        <h2 class="run-answer">{path.answer.clone()}</h2>
+        <section class="path-totals" aria-label="Totals of the path" tabindex="0">
+            <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
+            {ranks}
+        </section>
     }
 }
 
@@ -79,18 +105,24 @@ fn Share(of: PathShare, short: String, length_ps: i64) -> impl IntoView {
     }
 }
 
-/// The parts in the window, as a table.
+/// The parts in the window, as a table. It follows when the window rests: all rows are new then.
 #[component]
-fn Parts(opened: Opened, path: Arc<RunPath>) -> impl IntoView {
-    let parts = Memo::new(move |_| {
+fn Parts(opened: Opened, path: Memo<Option<Arc<RunPath>>>) -> impl IntoView {
+    let shown = Memo::new(move |_| {
         let window = opened.session.view.with(|view| view.window_in(opened.times.reach.get()));
+        (window, path.get())
+    });
+    let shown = rested(shown);
+    let parts = Memo::new(move |_| {
+        let (window, path) = shown.get();
         let is_in_sight = |part: &&PathEntry| {
             opened.path.times.with(|times| {
                 let time = |ps| times.shown(Some(part.rank), ps);
                 window.overlaps(time(part.start_ps), time(part.end_ps))
             })
         };
-        path.parts.iter().filter(is_in_sight).cloned().collect::<Vec<PathEntry>>()
+        let parts = path.iter().flat_map(|path| &path.parts);
+        parts.filter(is_in_sight).cloned().collect::<Vec<PathEntry>>()
     });
     let table = Memo::new(move |_| {
         let zero = opened.times.zero.get();

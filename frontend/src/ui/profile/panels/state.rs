@@ -4,10 +4,9 @@
 
 use leptos::prelude::*;
 
-use super::warnings::has_warnings;
+use super::content::content;
 use crate::ui::controls::viewport;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::profile::plots::has_plots;
 use crate::ui::profile::search::Search;
 use crate::ui::shell::settings;
 use crate::view::shell::panel::{Arrangement, is_low};
@@ -63,11 +62,7 @@ impl Panels {
 
     /// The tabs of a panel without those that have no content.
     pub(super) fn tabs(self, side: PanelSide) -> Vec<Tab> {
-        let is_present = |tab: &Tab| match tab {
-            Tab::Warnings => has_warnings(self.opened),
-            Tab::Plots => has_plots(self.opened),
-            Tab::Details | Tab::Findings | Tab::Path | Tab::Waits | Tab::Selection | Tab::Hits => true,
-        };
+        let is_present = |tab: &Tab| (content(*tab).is_present)(self.opened);
         self.arrangement().tabs(side).filter(is_present).collect()
     }
 

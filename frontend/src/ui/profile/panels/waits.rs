@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::wire::run_waits::{RunWaits, WaitEntry};
 
+use super::panel_table::table_of;
 use super::run_answer::{RunAnswerWords, run_answer, slice_links};
-use super::selection::table_of;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::ui::text::format;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::selection::table_of;
+use super::panel_table::table_of;
 use crate::ui::profile::data::{warning_cells, warnings_table};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::PlainTable;

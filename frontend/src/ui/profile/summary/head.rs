@@ -5,9 +5,9 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::catalog::RankEntry;
 use nprof_engine::wire::rank_ref::RankRef;
 
-use super::region_table::BesideChoice;
 use super::scope::SummaryScope;
 use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::region_choice::{BesideChoice, RegionChoice};
 use crate::ui::text::format;
 use crate::view::source_id::rank_label;
 use crate::view::state::data::WARNINGS_TABLE;
@@ -45,13 +45,14 @@ pub(super) fn SummaryHead(opened: Opened, scope: SummaryScope) -> impl IntoView 
             }
         })
     };
+    let own = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
     view! {
         <header class="summary-head">
             <h2>{move || opened.name()}</h2>
             <p class="muted">{facts}</p>
             {warnings}
-            <RegionChoice opened scope />
-            <BesideChoice opened scope />
+            <RegionChoice opened regions=scope.regions />
+            <BesideChoice opened regions=scope.regions own />
         </header>
     }
 }
@@ -67,45 +68,4 @@ fn facts_of_all(job: &RankEntry, ranks: &[RankEntry], whole: Interval) -> String
         format!("{} of collectives compared", format::counted(job.events, "event", "events")),
     ];
     facts.join(" · ")
-}
-
-/// The choice of the region that the numbers are about.
-#[component]
-fn RegionChoice(opened: Opened, scope: SummaryScope) -> impl IntoView {
-    /// Options of a list that can be looked through.
-    const MOST_OPTIONS: usize = 1_000;
-    let chosen = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()).unwrap_or_default());
-    let choose = move |event| {
-        let name = Some(event_target_value(&event)).filter(|name| !name.is_empty());
-        opened.act(&Command::LimitTo(name));
-    };
-    let options = move || {
-        let mut names = scope.regions.with(|regions| {
-            regions.iter().take(MOST_OPTIONS).map(|region| region.name.clone()).collect::<Vec<_>>()
-        });
-        let now = chosen.get();
-        if !now.is_empty() && !names.contains(&now) {
-            names.insert(0, now);
-        }
-        let option = |name: String| {
-            let value = name.clone();
-            view! { <option value=value.clone() prop:selected=move || chosen.with(|now| *now == value)>{name}</option> }
-        };
-        names.into_iter().map(option).collect_view()
-    };
-    let is_there = move || {
-        let is_chosen = chosen.with(|name| !name.is_empty());
-        (is_chosen || scope.regions.with(|regions| !regions.is_empty())).then(|| {
-            view! {
-                <label class="summary-region">
-                    "Region "
-                    <select class="select" aria-label="Region" on:change=choose>
-                        <option value="" prop:selected=move || chosen.with(String::is_empty)>"whole"</option>
-                        {options}
-                    </select>
-                </label>
-            }
-        })
-    };
-    view! { {is_there} }
 }

@@ -15,8 +15,9 @@ use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
 
 use crate::draw::palette::{self, Rgb};
 use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::ground::current_ground;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::profile::plots::{TimeAxis, current_ground};
+use crate::ui::profile::time_axis::TimeAxis;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 use crate::ui::timeline::measure;

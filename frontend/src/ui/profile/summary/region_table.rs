@@ -13,6 +13,7 @@ use super::layout::layout;
 use super::scope::{ScopeOfRank, SummaryScope};
 use crate::ui::controls::{CloseButton, Explained};
 use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::region_choice::regions_beside;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 use crate::ui::text::label::explanation;
@@ -23,54 +24,10 @@ use crate::view::{Command, MOST_BESIDE, ProfilePlace};
 /// A change below this part is not shown.
 const LEAST_CHANGE: f64 = 0.005;
 
-/// The regions beside the one of the summary, as the address names them.
-fn names(opened: Opened) -> Memo<Vec<String>> {
-    Memo::new(move |_| opened.session.view.with(|view| view.beside.clone()))
-}
-
-/// Chooses one more region.
-#[component]
-pub(super) fn BesideChoice(opened: Opened, scope: SummaryScope) -> impl IntoView {
-    /// Options of a list that can be looked through.
-    const MOST_OPTIONS: usize = 1_000;
-    let names = names(opened);
-    let add = move |event| {
-        let name = event_target_value(&event);
-        let mut all = names.get_untracked();
-        if !name.is_empty() && !all.contains(&name) {
-            all.push(name);
-            opened.act(&Command::Beside(all));
-        }
-    };
-    let shown = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
-    let options = move || {
-        let is_shown =
-            |name: &String| names.with(|names| names.contains(name)) || shown.get().as_ref() == Some(name);
-        let regions = scope.regions.get().into_iter().take(MOST_OPTIONS).map(|region| region.name);
-        let others = regions.filter(|name| !is_shown(name));
-        others.map(|name| view! { <option value=name.clone()>{name.clone()}</option> }).collect_view()
-    };
-    let has_room =
-        move || names.with(Vec::len) < MOST_BESIDE && scope.regions.with(|regions| regions.len() > 1);
-    move || {
-        has_room().then(|| {
-            view! {
-                <label class="summary-beside">
-                    "beside "
-                    <select class="select" aria-label="Beside it" on:change=add prop:value="">
-                        <option value="">"none"</option>
-                        {options}
-                    </select>
-                </label>
-            }
-        })
-    }
-}
-
 /// The numbers of all chosen regions. Nothing without a second one.
 #[component]
 pub(super) fn BesideTable(opened: Opened, scope: SummaryScope, first: Arc<Summary>) -> impl IntoView {
-    let names = names(opened);
+    let names = regions_beside(opened);
     let asked: Vec<_> = (0..MOST_BESIDE)
         .map(|at| {
             let of = Memo::new(move |_| {

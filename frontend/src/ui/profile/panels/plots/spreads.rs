@@ -8,6 +8,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::draw::names::NameColours;
+use crate::ui::profile::ground;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
@@ -96,7 +97,7 @@ pub fn Spreads(
 /// The colours of the kinds on the timeline.
 fn colours(opened: Opened, kinds: &[String]) -> Vec<String> {
     let names = opened.rank_detail().map(|rank| NameColours::new(&rank.names)).unwrap_or_default();
-    let all = super::colours();
+    let all = ground::colours();
     kinds.iter().map(|kind| all[usize::from(names.colour(kind))].clone()).collect()
 }
 

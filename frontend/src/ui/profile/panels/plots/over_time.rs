@@ -11,11 +11,11 @@ use nprof_engine::wire::questions::WaitsQuestion;
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::waits::WaitSteps;
 
-use super::colours;
 use super::late_call::reveal_late_call;
-use super::time_axis::TimeAxis;
 use crate::ui::controls::Failure;
+use crate::ui::profile::ground::colours;
 use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::time_axis::TimeAxis;
 use crate::ui::shell::{Messages, QuestionAnswers, spawn_while_shown};
 use crate::ui::text::format;
 use crate::ui::timeline::measure;

@@ -6,7 +6,6 @@ mod late_call;
 mod over_time;
 mod rank_bars;
 mod spreads;
-mod time_axis;
 
 use std::sync::Arc;
 
@@ -18,32 +17,15 @@ use nprof_engine::wire::rank_ref::RankRef;
 use self::over_time::OverTime;
 use self::rank_bars::RankBars;
 use self::spreads::Spreads;
-pub use self::time_axis::TimeAxis;
-use super::open_profile::Opened;
-use crate::draw::palette::{self, Ground, Rgb};
 use crate::ui::controls::{Failure, Loading};
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
-use crate::ui::shell::{CurrentTheme, Theme};
 use crate::view::Command;
 use crate::view::ranks::spread::Operations;
 use crate::view::source_id::SourceId;
 
 /// Most rows of operations that the page asks for.
 const MOST_ROWS: u32 = 100_000;
-
-/// The current background, which selects colours.
-pub fn current_ground() -> Ground {
-    match expect_context::<CurrentTheme>().get() {
-        Theme::Light => Ground::Light,
-        Theme::Dark => Ground::Dark,
-    }
-}
-
-/// The colours on the timeline for a background, in CSS.
-pub fn colours() -> Vec<String> {
-    let css = |[red, green, blue]: Rgb| format!("rgb({red} {green} {blue})");
-    palette::colours(current_ground()).into_iter().map(css).collect()
-}
 
 /// Returns true if the current rank is what all ranks show together.
 #[must_use]

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use nprof_engine::wire::detail::{OperationMember, SliceDetail};
 
-use super::selection::table_of;
 use crate::ui::controls::{Glyph, Icon};
 use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::panels::panel_table::table_of;
 use crate::ui::shell::Commands;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
 use crate::ui::text::format;

@@ -50,7 +50,7 @@ fn state(search: Search) -> SearchOutcome {
 
 /// The hits, and the details of the selected one if the page has no other place for them.
 #[component]
-pub fn SearchPanel(
+pub fn HitsPanel(
     /// The search.
     search: Search,
     /// Whether the details stand beside the hits.

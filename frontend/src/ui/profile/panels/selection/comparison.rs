@@ -1,4 +1,4 @@
-//! Times by name in a span of one rank, beside those of other ranks. Pure.
+//! Times by name in a span of one rank, beside those of other ranks and regions. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,51 +24,122 @@ const COUNT: &str = "count";
 /// Columns in the order in which they give way if not all have room. The others stay.
 const GIVING_WAY: [&str; 4] = ["total", "union", LONGEST, COUNT];
 
-/// Statistics of a span in several ranks.
+/// Statistics of a span in several ranks, and of regions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summaries {
     /// Statistics of the current rank.
     pub own: SelectionSummary,
-    /// Statistics of the other ranks that are shown.
+    /// Statistics of the other ranks that are shown, and of the regions beside the span.
     pub beside: Vec<OtherSummary>,
     /// Name of the marked slice, if a slice is marked and each rank was asked for its own one.
     pub slice: Option<String>,
 }
 
-/// Statistics of another rank.
+/// Statistics of another rank or region.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OtherSummary {
-    /// The rank.
-    pub source: SourceId,
-    /// The rank in words.
-    pub rank: String,
-    /// Whether the span is that of its own slice of the marked name. Otherwise it is the span of
-    /// the current rank.
-    pub has_slice: bool,
+    /// The rank or region.
+    pub part: OtherPart,
     /// The statistics.
     pub summary: SelectionSummary,
+}
+
+/// A part of the run beside a span.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OtherPart {
+    /// Another rank.
+    Rank {
+        /// The rank.
+        source: SourceId,
+        /// The rank in words.
+        words: String,
+        /// Whether the span is that of its own slice of the marked name. Otherwise it is the span
+        /// of the current rank.
+        has_slice: bool,
+    },
+    /// A region of the current rank.
+    Region {
+        /// Its position among those that the address names.
+        at: usize,
+        /// Its name.
+        name: String,
+    },
+}
+
+impl OtherPart {
+    /// Key and title of the column of self times, and its explanation.
+    fn column(&self) -> (String, String, &'static str) {
+        match self {
+            Self::Rank { source, words, has_slice: true } => (
+                format!("{SELF}_{source}"),
+                format!("In {words}"),
+                "Self time in the slice of the same name in the other rank that is shown",
+            ),
+            Self::Rank { source, words, has_slice: false } => (
+                format!("{SELF}_{source}"),
+                format!("In {words}"),
+                "Self time of the same span in the other rank that is shown",
+            ),
+            Self::Region { at, name } => (
+                format!("{SELF}_beside_{at}"),
+                format!("In {name}"),
+                "Self time in the region beside the span",
+            ),
+        }
+    }
 }
 
 impl Summaries {
     /// Which spans are compared, in words. `None` if it is the same span of all ranks.
     #[must_use]
     pub fn spans(&self) -> Option<String> {
-        let name = self.slice.as_ref()?;
-        let duration = |summary: &SelectionSummary| summary.end_ps.saturating_sub(summary.start_ps);
-        let own_ps = duration(&self.own);
-        let mut said = vec![format!("{name} of each rank: {} here", format::duration(own_ps))];
-        let (having, lacking): (Vec<_>, Vec<_>) = self.beside.iter().partition(|other| other.has_slice);
-        for OtherSummary { rank, summary, .. } in having {
-            let longer = signed(duration(summary).saturating_sub(own_ps), ["longer", "shorter"]);
-            let later = signed(summary.start_ps.saturating_sub(self.own.start_ps), ["later", "earlier"]);
-            let took = format::duration(duration(summary));
-            said.push(format!("{took} in {rank} ({longer}, starts {later})"));
+        let own_ps = length_ps(&self.own);
+        let regions = self.beside.iter().filter_map(|other| match &other.part {
+            OtherPart::Region { name, .. } => Some(lasting(&other.summary, own_ps, name)),
+            OtherPart::Rank { .. } => None,
+        });
+        let regions: Vec<String> = regions.collect();
+        let mut said = match &self.slice {
+            Some(name) => vec![format!("{name} of each rank: {} here", format::duration(own_ps))],
+            None if regions.is_empty() => return None,
+            None => vec![format!("{} here", format::duration(own_ps))],
+        };
+        if self.slice.is_some() {
+            said.extend(self.spans_of_ranks(own_ps));
         }
-        for OtherSummary { rank, .. } in lacking {
-            said.push(format!("{rank} has none, so the same span there"));
-        }
+        said.extend(regions.into_iter().map(|text| format!("{text})")));
         Some(said.join("; "))
     }
+
+    /// The slices of the marked name in other ranks; those that have one come first.
+    fn spans_of_ranks(&self, own_ps: i64) -> Vec<String> {
+        let (mut having, mut lacking) = (Vec::new(), Vec::new());
+        for OtherSummary { part, summary } in &self.beside {
+            match part {
+                OtherPart::Rank { words, has_slice: true, .. } => {
+                    let since_ps = summary.start_ps.saturating_sub(self.own.start_ps);
+                    let later = signed(since_ps, ["later", "earlier"]);
+                    having.push(format!("{}, starts {later})", lasting(summary, own_ps, words)));
+                }
+                OtherPart::Rank { words, has_slice: false, .. } => {
+                    lacking.push(format!("{words} has none, so the same span there"));
+                }
+                OtherPart::Region { .. } => {}
+            }
+        }
+        having.append(&mut lacking);
+        having
+    }
+}
+
+fn length_ps(summary: &SelectionSummary) -> i64 {
+    summary.end_ps.saturating_sub(summary.start_ps)
+}
+
+/// How long a part lasts, beside the own span: `103 µs in rank 3 (3 µs longer`.
+fn lasting(summary: &SelectionSummary, own_ps: i64, part: &str) -> String {
+    let longer = signed(length_ps(summary).saturating_sub(own_ps), ["longer", "shorter"]);
+    format!("{} in {part} ({longer}", format::duration(length_ps(summary)))
 }
 
 /// A time with a word for its direction: `3 µs longer`.
@@ -128,7 +199,7 @@ impl Summaries {
 }
 
 /// Times by name of a group, in the order of names, and the longest slice of each name in the
-/// current rank. A name of any of the ranks has a row. One other rank also gets a column of
+/// current rank. A name of any of the parts has a row. One other part also gets a column of
 /// differences.
 #[must_use]
 pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Option<u32>>) {
@@ -153,22 +224,18 @@ pub fn by_name(summaries: &Summaries, group: NameGroup) -> (DataTable, Vec<Optio
         TableColumn::new(SELF, "Self", "ps", ColumnValues::Ints(own.clone()))
             .explained("Time inside the span without the calls inside: no time counts twice on a thread"),
     ];
-    for OtherSummary { source, rank, has_slice, summary } in &summaries.beside {
+    for OtherSummary { part, summary } in &summaries.beside {
         let of: BTreeMap<&str, u64> =
             gathered(on(summary, group).map(|total| (total.name.as_str(), total.self_ps)));
         let other: Vec<i64> = totals.keys().map(|name| clamped(of.get(name).copied().unwrap_or(0))).collect();
         let difference = own.iter().zip(&other).map(|(own, other)| own.saturating_sub(*other)).collect();
-        let doc = match has_slice {
-            true => "Self time in the slice of the same name in the other rank that is shown",
-            false => "Self time of the same span in the other rank that is shown",
-        };
-        let (key, title) = (format!("{SELF}_{source}"), format!("In {rank}"));
+        let (key, title, doc) = part.column();
         let column = TableColumn::new(&key, &title, "ps", ColumnValues::Ints(other)).explained(doc);
         columns.push(column.giving_way(GIVING_WAY.len()));
         if summaries.beside.len() == 1 {
             columns.push(
                 TableColumn::new(DIFFERENCE, "Difference", "ps", ColumnValues::Ints(difference))
-                    .explained("Self time in this rank, less that in the other rank"),
+                    .explained("Self time in the marked span, less that of the column beside it"),
             );
         }
     }
@@ -218,7 +285,8 @@ mod tests {
     }
 
     fn beside(rank: u32, has_slice: bool, summary: SelectionSummary) -> OtherSummary {
-        OtherSummary { source: SourceId::of_first(rank), rank: format!("rank {rank}"), has_slice, summary }
+        let (source, words) = (SourceId::of_first(rank), format!("rank {rank}"));
+        OtherSummary { part: OtherPart::Rank { source, words, has_slice }, summary }
     }
 
     #[test]
@@ -288,5 +356,20 @@ mod tests {
                         rank 4 has none, so the same span there";
         assert_eq!(summaries.spans().as_deref(), Some(expected));
         assert_eq!(Summaries { slice: None, ..summaries }.spans(), None);
+    }
+
+    #[test]
+    fn a_region_beside_the_span_has_a_column_and_its_length() {
+        let region = |at: usize, name: &str, summary| OtherSummary {
+            part: OtherPart::Region { at, name: name.to_owned() },
+            summary,
+        };
+        let long = SelectionSummary { end_ps: 3_000_000, ..summary(&[("matmul", 40)]) };
+        let own = SelectionSummary { end_ps: 1_000_000, ..summary(&[("matmul", 30), ("add", 5)]) };
+        let one = Summaries { own, beside: vec![region(0, "layer 3", long)], slice: None };
+        let (table, _) = by_name(&one, WORK);
+        assert_eq!(shown(&table, &["self", "self_beside_0", "difference"]), [[5, 0, 5], [30, 40, -10]]);
+        assert_eq!(table.columns[3].title, "In layer 3");
+        assert_eq!(one.spans().as_deref(), Some("1 µs here; 3 µs in layer 3 (2 µs longer)"));
     }
 }

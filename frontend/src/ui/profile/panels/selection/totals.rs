@@ -1,4 +1,4 @@
-//! Statistics of the marked span, beside those of other ranks that are shown.
+//! Statistics of the marked span, beside those of other ranks that are shown and of regions.
 
 use std::sync::Arc;
 
@@ -11,18 +11,20 @@ use nprof_engine::wire::rows::ColumnValues;
 use nprof_engine::wire::selection::SelectionSummary;
 use web_sys::AbortSignal;
 
-use super::comparison::{LONGEST, NAME, OtherSummary, Summaries, by_name};
+use super::comparison::{LONGEST, NAME, OtherPart, OtherSummary, Summaries, by_name};
+use super::region_column::{BesideLine, shown_regions};
 use super::region_name::RegionName;
 use crate::fetch::FetchError;
 use crate::ui::controls::{Failure, Loading, Name};
-use crate::ui::profile::open_profile::{Answer, Opened};
+use crate::ui::profile::open_profile::{Answer, NamedSpan, Opened};
+use crate::ui::profile::panels::panel_table::table_of;
 use crate::ui::shell::QuestionAnswers;
-use crate::ui::table::{DrawCell, PlainTable, TableSource};
+use crate::ui::table::{DrawCell, PlainTable};
 use crate::ui::text::format;
 use crate::view::ranks::namesake::{nearest, pattern_of};
 use crate::view::source_id::SourceId;
 use crate::view::state::orders::{PanelTable, SELF};
-use crate::view::table::{DataTable, TableColumn, sorted, texts};
+use crate::view::table::{DataTable, TableColumn, texts};
 use crate::view::{Act, Command};
 
 /// Limit of listed rows. The others are counted.
@@ -40,12 +42,13 @@ pub fn Selection(
     /// The opened profile.
     opened: Opened,
 ) -> impl IntoView {
+    let regions = shown_regions(opened);
     let wanted = Memo::new(move |_| {
         let source = opened.current.source.get()?;
         let selection = opened.session.view.with(|view| view.selection.clone());
         let others: Vec<SourceId> = opened.shown_beside().into_iter().take(MOST_BESIDE).collect();
         let name = selection.marked_slice.filter(|_| !others.is_empty());
-        Some(ComparisonKey { source, span: selection.marked?, others, name })
+        Some(ComparisonKey { source, span: selection.marked?, others, regions: regions.get(), name })
     });
     let asked =
         QuestionAnswers::new(
@@ -73,24 +76,29 @@ pub fn Selection(
     }
     };
     view! {
-        <RegionName opened />
+        <div class="marked-region">
+            <RegionName opened />
+            <BesideLine opened />
+        </div>
         {totals}
     }
 }
 
-/// Comparison of a marked span of the current rank with other ranks.
+/// Comparison of a marked span of the current rank with other ranks and regions.
 #[derive(Clone, PartialEq)]
 struct ComparisonKey {
     source: SourceId,
     span: Interval,
     others: Vec<SourceId>,
+    regions: Vec<NamedSpan>,
     /// Name of the slice whose span it is.
     name: Option<String>,
 }
 
-/// The totals of all ranks: of the same span, or of each rank's own slice of the marked name.
+/// The totals of all ranks, of the same span or of each rank's own slice of the marked name, and
+/// those of regions.
 async fn compare(opened: Opened, of: ComparisonKey, signal: AbortSignal) -> Result<Summaries, FetchError> {
-    let ComparisonKey { source, span, others, name } = of;
+    let ComparisonKey { source, span, others, regions, name } = of;
     let question = |span| SelectionQuestion { span, tracks: None };
     let own = opened.ask(source, question(span), Some(&signal)).await?;
     let mut beside = Vec::new();
@@ -101,7 +109,12 @@ async fn compare(opened: Opened, of: ComparisonKey, signal: AbortSignal) -> Resu
         };
         let summary = opened.ask(other, question(there.unwrap_or(span)), Some(&signal)).await?;
         let has_slice = there.is_some();
-        beside.push(OtherSummary { source: other, rank: opened.words_of(other), has_slice, summary });
+        let part = OtherPart::Rank { source: other, words: opened.words_of(other), has_slice };
+        beside.push(OtherSummary { part, summary });
+    }
+    for (at, NamedSpan { name, span }) in regions.into_iter().enumerate() {
+        let summary = opened.ask(source, question(span), Some(&signal)).await?;
+        beside.push(OtherSummary { part: OtherPart::Region { at, name }, summary });
     }
     Ok(Summaries { own, beside, slice: name })
 }
@@ -172,33 +185,6 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
             <div class="stacked">{names}</div>
             <PlainTable source=tracks most=MOST_ROWS noun="tracks" />
         </div>
-    }
-}
-
-/// A table of a panel, in the order that the address tells.
-pub fn table_of(
-    opened: Opened,
-    which: PanelTable,
-    table: Signal<Arc<DataTable>>,
-    draw: DrawCell,
-) -> TableSource {
-    let sorting = Memo::new(move |_| opened.session.view.with(|view| view.orders.of(which)));
-    let columns = move || table.with(|table| (0..table.columns.len()).collect::<Vec<usize>>());
-    let rows = move || {
-        table.with(|table| {
-            let all = (0..table.rows).collect();
-            Arc::new(sorting.with(|sorting| sorted(table, all, sorting.as_ref())))
-        })
-    };
-    let on_sort = Callback::new(move |sorting| opened.act(&Command::SortTable { table: which, sorting }));
-    TableSource {
-        table,
-        columns: Signal::derive(columns),
-        rows: Signal::derive(rows),
-        unfiltered: Signal::derive(move || table.with(|table| table.rows.into())),
-        sorting: sorting.into(),
-        on_sort,
-        draw: StoredValue::new(draw),
     }
 }
 
