@@ -95,7 +95,7 @@ impl Summaries {
     pub fn spans(&self) -> Option<String> {
         let own_ps = length_ps(&self.own);
         let regions = self.beside.iter().filter_map(|other| match &other.part {
-            OtherPart::Region { name, .. } => Some(lasting(&other.summary, own_ps, name)),
+            OtherPart::Region { name, .. } => Some(lasting(&other.summary, own_ps, name, "")),
             OtherPart::Rank { .. } => None,
         });
         let regions: Vec<String> = regions.collect();
@@ -107,7 +107,7 @@ impl Summaries {
         if self.slice.is_some() {
             said.extend(self.spans_of_ranks(own_ps));
         }
-        said.extend(regions.into_iter().map(|text| format!("{text})")));
+        said.extend(regions);
         Some(said.join("; "))
     }
 
@@ -118,8 +118,8 @@ impl Summaries {
             match part {
                 OtherPart::Rank { words, has_slice: true, .. } => {
                     let since_ps = summary.start_ps.saturating_sub(self.own.start_ps);
-                    let later = signed(since_ps, ["later", "earlier"]);
-                    having.push(format!("{}, starts {later})", lasting(summary, own_ps, words)));
+                    let starts = format!(", starts {}", signed(since_ps, ["later", "earlier"]));
+                    having.push(lasting(summary, own_ps, words, &starts));
                 }
                 OtherPart::Rank { words, has_slice: false, .. } => {
                     lacking.push(format!("{words} has none, so the same span there"));
@@ -136,10 +136,11 @@ fn length_ps(summary: &SelectionSummary) -> i64 {
     summary.end_ps.saturating_sub(summary.start_ps)
 }
 
-/// How long a part lasts, beside the own span: `103 µs in rank 3 (3 µs longer`.
-fn lasting(summary: &SelectionSummary, own_ps: i64, part: &str) -> String {
+/// The length of a part beside the own span, and what else is said about it:
+/// `103 µs in rank 3 (3 µs longer, starts 2 µs later)`.
+fn lasting(summary: &SelectionSummary, own_ps: i64, part: &str, more: &str) -> String {
     let longer = signed(length_ps(summary).saturating_sub(own_ps), ["longer", "shorter"]);
-    format!("{} in {part} ({longer}", format::duration(length_ps(summary)))
+    format!("{} in {part} ({longer}{more})", format::duration(length_ps(summary)))
 }
 
 /// A time with a word for its direction: `3 µs longer`.
