@@ -30,6 +30,13 @@ impl Bracket {
         Self { low_ps: low_ps.max(0), middle_ps: middle_ps.max(0), high_ps: high_ps.max(0) }
     }
 
+    /// The bracket without anything beyond a bound.
+    #[must_use]
+    pub fn at_most(self, most_ps: i64) -> Self {
+        let Self { low_ps, middle_ps, high_ps } = self;
+        Self { low_ps: low_ps.min(most_ps), middle_ps: middle_ps.min(most_ps), high_ps: high_ps.min(most_ps) }
+    }
+
     /// The bracket with bounds that are further apart by this much on both sides. A length is not
     /// negative.
     #[must_use]

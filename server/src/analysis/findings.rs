@@ -6,6 +6,7 @@ use nprof_engine::base::{Error, Interval, Time};
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::finding::sentence::NO_WORK;
 use nprof_engine::insight::finding::{Facts, findings};
+use nprof_engine::insight::region::StepOrigin;
 use nprof_engine::makers::{device_metrics, imitated_tool, measures, passes};
 use nprof_engine::metrics::{DeviceMetrics, RankMeasures};
 use nprof_engine::model::TrackId;
@@ -27,7 +28,7 @@ pub const FILE: &str = "run.findings";
 /// The version is raised when a rule is added, removed or answers differently. The program's
 /// version is part of it.
 const KIND: KeptKind =
-    KeptKind { subject: "findings", version: concat!("1-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
+    KeptKind { subject: "findings", version: concat!("2-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
 /// The findings about the run of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,8 +103,8 @@ impl KeptAnswer for Findings {
     const CAPACITY: u64 = 64;
 }
 
-/// The facts, with the steps of the first rank that has some if the operations of the ranks tell
-/// none.
+/// The facts, with the steps of the first rank by its marks. If the operations of the ranks tell no
+/// steps either, with those of the first rank that has any.
 pub fn facts_of<'g>(
     profile: &'g Profile,
     of: &'g Replayable,
@@ -121,14 +122,15 @@ pub fn facts_of<'g>(
     let facts = facts.with_operators(Box::new(move |rank, track, span| {
         operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
     }));
-    if !facts.lacks_steps() {
-        return Ok(facts);
-    }
+    let asked = if facts.lacks_steps() { profile.manifest.ranks.len() } else { 1 };
     let mut reason = None;
-    for file in &profile.manifest.ranks {
+    for file in profile.manifest.ranks.iter().take(asked) {
         for of in regions_of_job(profile, &[file], &of.analysed, cancel)? {
             match &of.regions.steps {
-                Ok(steps) => return Ok(facts.with_steps_of(of.rank, steps)),
+                Ok(steps) if steps.origin == StepOrigin::Marks || facts.lacks_steps() => {
+                    return Ok(facts.with_steps_of(of.rank, steps));
+                }
+                Ok(_) => {}
                 Err(no_steps) => reason = reason.or(Some(*no_steps)),
             }
         }

@@ -94,6 +94,8 @@ pub enum EvidenceMeasure {
     RecordedLater,
     /// Time that others waited.
     Waited,
+    /// Time that a thread of a host waited between two calls, of the second one.
+    WaitedBefore,
     /// Operations, launches, gaps or steps.
     Count,
     /// Share of the run.
@@ -149,6 +151,7 @@ impl EvidenceMeasure {
             Self::Usual => "usual",
             Self::RecordedLater => "recorded_later",
             Self::Waited => "waited",
+            Self::WaitedBefore => "waited_before",
             Self::Count => "count",
             Self::OfRun => "of_run",
             Self::Idle => "idle",

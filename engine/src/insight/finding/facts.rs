@@ -34,10 +34,18 @@ pub(super) const LEAST_STEPS: usize = 3;
 /// A step of a rank.
 #[derive(Debug, Clone)]
 pub(super) struct RankStep {
-    /// Number of the rank.
-    pub(super) rank: u32,
     pub(super) name: String,
     pub(super) span: Interval,
+}
+
+/// The steps of a rank that are like each other.
+#[derive(Debug, Clone)]
+pub(super) struct RankSteps {
+    /// Number of the rank.
+    pub(super) rank: u32,
+    pub(super) steps: Vec<RankStep>,
+    /// Median duration as lists of regions state it, in picoseconds.
+    pub(super) median_ps: i64,
 }
 
 /// The name of what a thread of a host did in a span, by the number of its rank and its track.
@@ -55,8 +63,8 @@ pub struct Facts<'g> {
     /// The recorded part of the job.
     pub coverage: Coverage,
     pub(super) steps: Vec<StepReport>,
-    /// Steps of a rank with the usual work, if those of the job are not known.
-    pub(super) rank_steps: Vec<RankStep>,
+    /// Steps of a rank: those of its marks, or any if the operations of the job tell none.
+    pub(super) rank_steps: Option<RankSteps>,
     /// Why no steps of a rank are known.
     pub(super) no_steps: Option<NoSteps>,
     pub(super) idle: IdleTime,
@@ -87,7 +95,7 @@ impl<'g> Facts<'g> {
             predictions,
             coverage,
             steps: of_steps,
-            rank_steps: Vec::new(),
+            rank_steps: None,
             no_steps: Some(NoSteps::NoRepetition),
             idle: IdleTime::of(graph),
             operator_of: None,
@@ -114,8 +122,9 @@ impl<'g> Facts<'g> {
     pub fn with_steps_of(mut self, rank: u32, steps: &WorkSteps) -> Self {
         let is_like = |step: &&WorkStep| !matches!(step.shape, StepShape::Cut | StepShape::Prefill);
         let usual = steps.all.iter().skip(steps.steady_from).filter(is_like);
-        let step = |step: &WorkStep| RankStep { rank, name: step.name.clone(), span: step.span };
-        self.rank_steps = usual.map(step).collect();
+        let step = |step: &WorkStep| RankStep { name: step.name.clone(), span: step.span };
+        self.rank_steps =
+            Some(RankSteps { rank, steps: usual.map(step).collect(), median_ps: steps.median_ps });
         self.no_steps = None;
         self
     }

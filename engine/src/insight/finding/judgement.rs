@@ -6,6 +6,9 @@ use super::rules::RULES;
 use super::verdict::{Finding, Judgement, RuleVerdict};
 use crate::base::Result;
 
+/// With less than this share of the run, the largest saving of a rule is not worth a look.
+const LEAST_SAVING: f64 = 0.005;
+
 /// The answers of all rules, those with the largest saving first, then those without, then those
 /// that found nothing and those that cannot tell.
 pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
@@ -29,11 +32,17 @@ pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
     Ok(all)
 }
 
-/// The answer of one rule, the largest saving first.
+/// The answer of one rule, the largest saving first. A small saving beside a large one stays: it
+/// can show once the large one is gone, as with two late ranks.
 pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Judgement> {
-    let mut verdict = (rule.rule().check)(facts)?;
-    if let Judgement::Found(found) = &mut verdict {
-        found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));
+    let mut found = match (rule.rule().check)(facts)? {
+        Judgement::Found(found) => found,
+        other => return Ok(other),
+    };
+    let most_ps = found.iter().filter_map(Finding::saved_ps).max();
+    if most_ps.is_some_and(|most_ps| most_ps < facts.part_ps(LEAST_SAVING)) {
+        found.retain(|one| one.saving.is_none());
     }
-    Ok(verdict)
+    found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));
+    Ok(Judgement::of(found, None))
 }

@@ -44,8 +44,10 @@ pub fn beside_rows(layout: &SummaryLayout, regions: &[Option<Arc<Summary>>]) -> 
         regions.iter().map(|of| of.as_deref().map(lines).unwrap_or_default()).collect();
     let is_same = |one: &CardLine, other: &CardLine| one.name == other.name && one.group == other.group;
     let mut rows: Vec<BesideRow> = Vec::new();
+    // Two rows of one title cannot be told apart: the part of the time is the one that stays.
+    let is_titled_alike = |one: &CardLine, other: &CardLine| one.label.is_some() && one.label == other.label;
     for line in all.iter().flatten() {
-        if rows.iter().any(|row| is_same(&row.line, line)) {
+        if rows.iter().any(|row| is_same(&row.line, line) || is_titled_alike(&row.line, line)) {
             continue;
         }
         let value =

@@ -60,7 +60,11 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     }
     let lengths_ps: Vec<i64> = steps.iter().map(BoundedStep::duration_ps).collect();
     let is_few = steps.len() < FEW;
-    let usual_ps = middle(lengths_ps.clone(), is_few);
+    // The median that the list of regions states is that of the finding, too.
+    let usual_ps = match &facts.rank_steps {
+        Some(of) => of.median_ps,
+        None => middle(lengths_ps.clone(), is_few),
+    };
     let deviations_ps = lengths_ps.iter().map(|ps| ps.saturating_sub(usual_ps).saturating_abs()).collect();
     let deviation_ps = middle(deviations_ps, is_few);
     let least_ps = deviation_ps.saturating_mul(LEAST_DEVIATIONS).max((usual_ps as f64 * LEAST_LONGER) as i64);
@@ -93,17 +97,18 @@ fn middle(mut values: Vec<i64>, is_few: bool) -> i64 {
     if is_few { lower_median(&mut values) } else { upper_median(values, i64::cmp).unwrap_or(0) }
 }
 
-/// The steps of the job from begin to begin, the last one to the end of the run. If they are not
-/// known, those of a rank.
+/// The steps of a rank as its regions have them. Without any, those of the job from begin to begin,
+/// the last one to the end of the run: a step of operations lacks the work before its first one, so
+/// it is less sure.
 fn steps(facts: &Facts<'_>) -> Vec<BoundedStep> {
-    if facts.lacks_steps() {
+    if let Some(of) = &facts.rank_steps {
         let step = |step: &RankStep| BoundedStep {
-            rank: Some(step.rank),
+            rank: Some(of.rank),
             name: step.name.clone(),
             start_ps: step.span.start.0,
             end_ps: step.span.end.0,
         };
-        return facts.rank_steps.iter().map(step).collect();
+        return of.steps.iter().map(step).collect();
     }
     let mut starts: Vec<(i64, u32)> = facts.steps.iter().map(|step| (step.start_ps, step.number)).collect();
     starts.sort_unstable();

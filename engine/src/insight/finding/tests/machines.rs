@@ -1,6 +1,6 @@
 //! Rules about one machine: its host, its queues, and its time without work.
 
-use super::super::{DataGap, Facts, Judgement, RuleName, findings};
+use super::super::{DataGap, EvidenceMeasure, EvidenceValue, Facts, Judgement, RuleName, findings};
 use super::Analysed;
 use crate::analysis::{Job, RankInput, matched, report};
 use crate::exec::{Cancel, Work};
@@ -62,7 +62,24 @@ fn a_host_waits_for_its_device() {
     let of = machine(&slices);
     let found = of.found(RuleName::HostBlocks);
     assert_eq!(found.place.rank, Some(0));
-    assert!(found.text().contains("19 calls"), "{}", found.text());
+    assert!(found.text().contains("19 times"), "{}", found.text());
+    // Most waits were not recorded: the thread goes on once the device is done.
+    let mut slices = Vec::new();
+    for at in 0..20 {
+        let start = at * 300;
+        slices.push(Drawn(9, "launch", start, start + 4));
+        slices.push(Drawn(0, "gemm", start + 5, start + 105));
+        slices.push(Drawn(9, "prepare", start + 107, start + 298));
+    }
+    slices.push(Drawn(9, "cudaStreamSynchronize", 10, 106));
+    let found = machine(&slices).found(RuleName::HostBlocks).clone();
+    let waited_ps = |measure| match found.measured(measure).map(|one| one.quantity) {
+        Some(EvidenceValue::Time(ps)) => ps,
+        other => panic!("{other:?}"),
+    };
+    let (before_ps, in_ps) = (waited_ps(EvidenceMeasure::WaitedBefore), waited_ps(EvidenceMeasure::Waited));
+    assert!(in_ps < 100 * US && before_ps > 1_700 * US, "{}", found.text());
+    assert!(found.saved_ps().is_some_and(|ps| ps <= before_ps + in_ps), "{}", found.text());
     assert_eq!(machine(&launched(9, 105, 100)).verdict(RuleName::HostBlocks), Judgement::Nothing);
     assert_eq!(machine(&busy(9)).verdict(RuleName::HostBlocks), Judgement::CannotTell(DataGap::Launches));
 }

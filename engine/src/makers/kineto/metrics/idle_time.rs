@@ -1,6 +1,8 @@
 //! The gaps between the kernels of a stream, by what they wait for.
 
-use super::kernel_slice::StreamSlices;
+use std::cmp::Reverse;
+
+use super::kernel_slice::{KernelSlice, StreamSlices};
 use super::seconds;
 use crate::metrics::{KernelLimits, MetricDefinition, MetricFamily, MetricRow};
 use crate::model::Unit;
@@ -58,14 +60,20 @@ impl Gaps {
     }
 }
 
-/// A row for each stream with a gap that was looked at.
+/// A row for each stream with a gap that was looked at, the one with the most work first: its gaps
+/// are those that matter.
 pub(super) fn rows(streams: &[StreamSlices], limits: KernelLimits) -> Vec<MetricRow> {
     let row = |stream: &StreamSlices| {
         let Gaps { host_ps, kernel_ps, other_ps } = Gaps::of(stream, limits);
         let values = [host_ps, kernel_ps, other_ps].map(|ps| Some(seconds(ps))).to_vec();
         MetricRow { name: stream.name.clone(), values }
     };
-    streams.iter().filter(|stream| stream.slices.len() > 1).map(row).collect()
+    let work_ps = |stream: &StreamSlices| {
+        stream.slices.iter().map(KernelSlice::duration_ps).fold(0, i64::saturating_add)
+    };
+    let mut shown: Vec<&StreamSlices> = streams.iter().filter(|stream| stream.slices.len() > 1).collect();
+    shown.sort_by_cached_key(|stream| Reverse(work_ps(stream)));
+    shown.into_iter().map(row).collect()
 }
 
 #[cfg(test)]
@@ -84,5 +92,17 @@ mod tests {
         assert_eq!(Gaps::of(&streams[0], limits), Gaps { host_ps: 2 + 3, kernel_ps: 0, other_ps: 6 });
         let streams = launched("## ##      ##", "# ");
         assert_eq!(Gaps::of(&streams[0], limits), Gaps { host_ps: 0, kernel_ps: 1, other_ps: 6 });
+    }
+
+    #[test]
+    fn the_stream_with_the_most_work_comes_first() {
+        let stream = |name: &str, drawn: &str| StreamSlices {
+            name: name.to_owned(),
+            ..launched(drawn, "").pop().expect("one stream is drawn")
+        };
+        let streams = [stream("22", "#  #  #"), stream("7", "#### ####")];
+        let names: Vec<String> =
+            rows(&streams, KernelLimits::default()).into_iter().map(|row| row.name).collect();
+        assert_eq!(names, ["7", "22"]);
     }
 }

@@ -43,15 +43,18 @@ fn strip(parts: &[TimeBarPart], share: fn(&TimeBarPart) -> f64) -> impl IntoView
     view! { <div class="time-bar" aria-hidden="true">{parts}</div> }
 }
 
+/// A part with its share of the active stretch and its time. Time outside of the stretch has no
+/// share: the shares sum up to the stretch.
 #[component]
 fn LegendEntry(part: TimeBarPart) -> impl IntoView {
+    let share = part.of_active.map(|share| view! { <b class="number">{format::short_percent(share)}</b> });
     let time = part.seconds.map(|seconds| {
         view! { <span class="number muted">{short_duration(seconds * PS_PER_S as f64)}</span> }
     });
     view! {
         <li data-part=name(part.part) title=words(&part)>
             <span class="time-name">{part.part.title()}</span>
-            <b class="number">{format::short_percent(part.of_active.unwrap_or(part.share))}</b>
+            {share}
             {time}
         </li>
     }
