@@ -6,6 +6,7 @@
 //! sums of whole nanoseconds would be wrong by percents. Values that the trace states are copied:
 //! versions, or a whole summary in an imported JSON.
 
+mod absence;
 mod activity;
 mod busy;
 mod device;
@@ -79,6 +80,9 @@ pub(super) fn read<B: Bytes>(
         metrics.groups.extend(of_trace.groups.into_iter().map(without_length));
         metrics.tracks = of_trace.tracks;
         metrics.absent.push(OF_RUN);
+    } else {
+        let absent: Vec<AbsentMetrics> = absence::absent(&metrics.groups).collect();
+        metrics.absent.extend(absent);
     }
     Ok(metrics)
 }
