@@ -136,6 +136,10 @@ fn planted_causes_of_a_simulated_device_are_found_with_their_cost() {
         ("slow-link=1", "slow-link"),
         ("dma-late=3", "slow-step"),
         ("spill", "dma-wait"),
+        ("spill", "spill"),
+        ("reload", "reload"),
+        ("weights-reloaded", "weights-reloaded"),
+        ("throttle", "throttled"),
     ] {
         let planted = ["--fault", fault, "--truth", truth.to_str().unwrap(), "--events", "20000"];
         let found = findings_of_demo(dir.path(), &planted);

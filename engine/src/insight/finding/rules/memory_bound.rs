@@ -8,6 +8,7 @@ use super::super::evidence::EvidenceMeasure;
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
+use super::byte_saving::replayed_without_transfers;
 use super::ideal_times::{IdealTimes, bound_evidence, numbers};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
@@ -28,7 +29,7 @@ pub(super) const RULE: FindingRule = FindingRule {
 const LEAST_NEEDED: f64 = 0.6;
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    measured(facts, found)
+    replayed_without_transfers(facts, measured(facts, found)?)
 }
 
 fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {

@@ -7,7 +7,10 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::repeated_load::{LEAST_RELOADED, RepeatedLoads, comes_back_often, saving, tensor_in_words};
+use super::byte_saving::replayed;
+use super::repeated_load::{
+    LEAST_RELOADED, RepeatedLoads, again_bytes, comes_back_often, saving, tensor_in_words,
+};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::metrics::DeviceMetrics;
@@ -23,7 +26,9 @@ pub(super) const RULE: FindingRule = FindingRule {
 };
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    measured(facts, found)
+    replayed(facts, measured(facts, found)?, |tensor| {
+        if tensor.stored_bytes > 0 { again_bytes(facts, tensor) } else { 0.0 }
+    })
 }
 
 fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {

@@ -66,6 +66,13 @@ impl<'f> RepeatedLoads<'f> {
     }
 }
 
+/// Bytes of a tensor that are loaded again; 0 if its size is not known.
+pub(super) fn again_bytes(facts: &Facts<'_>, of: &TensorTraffic) -> f64 {
+    let transfers = facts.measures().device.as_ref().and_then(|device| device.transfers);
+    let passes = transfers.map_or(1.0, |transfers| transfers.passes.max(1.0));
+    of.needed_bytes(passes).map_or(0.0, |needed| (of.loaded_bytes as f64 - needed).max(0.0))
+}
+
 /// At most the time of the transfers of a part of all bytes is saved: at the rate of all transfers,
 /// or as long as the transfers of single tensors take, if that is longer.
 pub(super) fn saving(bytes: &TransferMetrics, part: f64, tensors: Option<&RepeatedLoads<'_>>) -> Bracket {

@@ -7,6 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, pe
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
+use super::byte_saving::replayed;
 use super::repeated_load::{LEAST_RELOADED, comes_back_often};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
@@ -24,7 +25,10 @@ pub(super) const RULE: FindingRule = FindingRule {
 };
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    measured(facts, found)
+    // Without spills, nothing has to come back.
+    replayed(facts, measured(facts, found)?, |tensor| {
+        if tensor.stored_bytes > 0 { tensor.loaded_bytes as f64 } else { 0.0 }
+    })
 }
 
 fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {

@@ -7,7 +7,8 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::repeated_load::{RepeatedLoads, saving, tensor_in_words};
+use super::byte_saving::replayed;
+use super::repeated_load::{RepeatedLoads, again_bytes, saving, tensor_in_words};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::metrics::{DeviceMetrics, TransferMetrics};
@@ -26,7 +27,10 @@ pub(super) const RULE: FindingRule = FindingRule {
 const LEAST_LOADS: f64 = 2.0;
 
 fn check(facts: &Facts<'_>) -> Result<Judgement> {
-    measured(facts, found)
+    // Tensors that were stored are those of `spill` and `reload`.
+    replayed(facts, measured(facts, found)?, |tensor| {
+        if tensor.stored_bytes == 0 { again_bytes(facts, tensor) } else { 0.0 }
+    })
 }
 
 /// Loads of all weights in each pass, and the bytes that are loaded again. `None` if they are few.
