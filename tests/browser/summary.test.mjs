@@ -101,6 +101,19 @@ test("a profile opens with what to do, on one screen", SERVED, async (t) => {
     assert.deepEqual(problems, []);
   });
 
+  await t.test("N asks for the findings where none were shown, and Back leads to the view before", async (t) => {
+    const { page, problems } = await openPage(t, { first: null });
+    await page.goto(`${url}/profile/job?v=2&rank=0`);
+    await page.locator(".timeline-rows, canvas").first().waitFor();
+    const before = viewOf(page);
+    await page.keyboard.press("n");
+    const notice = page.locator(".timeline-followed");
+    await notice.getByRole("button", { name: "Back", exact: true }).click();
+    await notice.waitFor({ state: "hidden" });
+    await eventually(() => assert.deepEqual([viewOf(page).rank, viewOf(page).from], [before.rank, before.from], page.url()));
+    assert.deepEqual(problems, []);
+  });
+
   await t.test("a muted finding stays muted after a reload, and can be shown again", async (t) => {
     const { page } = await openPage(t, { first: null });
     await page.goto(`${url}/profile/job/summary?v=2&rank=all`);
@@ -112,6 +125,7 @@ test("a profile opens with what to do, on one screen", SERVED, async (t) => {
     await eventually(() => assert.ok(parametersOf(page).get("mute"), page.url()));
     await reload(page);
     await placeOf(page).getByText("1 muted").waitFor();
+    await placeOf(page).getByRole("heading", { name: "beside the muted ones" }).waitFor();
     assert.notEqual((await findingsOf(page).allInnerTexts())[0], first);
     await placeOf(page).getByRole("button", { name: "show them again" }).click();
     await eventually(async () => assert.equal((await findingsOf(page).allInnerTexts())[0], first));

@@ -9,8 +9,13 @@ use crate::view::Act;
 use crate::view::ring::{Walk, step};
 
 impl Opened {
-    /// Goes to the place of the next or previous finding. Returns false if there is none.
+    /// Goes to the place of the next or previous finding, as soon as the findings are known. Returns
+    /// false if there is none.
     pub fn step_to_finding(self, walk: Walk) -> bool {
+        if untrack(|| self.findings.known()).is_none() {
+            self.findings.sought.set(Some(walk));
+            return true;
+        }
         let places = untrack(|| self.findings.shown.get());
         let places: Vec<ShownFinding> = places.into_iter().filter(|one| one.place.is_some()).collect();
         let followed = self.findings.followed.get_untracked();
@@ -18,6 +23,38 @@ impl Opened {
         let next = step(now, places.len(), walk).and_then(|at| places.get(at));
         next.into_iter().for_each(|finding| self.reveal_finding(finding));
         next.is_some()
+    }
+}
+
+/// The state of findings that the user asked for before they were known. Shows the first one as
+/// soon as it is there.
+#[component]
+pub fn SoughtFinding(
+    /// The opened profile.
+    opened: Opened,
+) -> impl IntoView {
+    let (findings, message) = (opened.findings, RwSignal::new(None));
+    Effect::new(move |_| {
+        let Some(walk) = findings.sought.get() else { return };
+        let (found, error) = match findings.last() {
+            None => return message.set(Some("Looking for findings…".to_owned())),
+            Some((_, Ok(found))) => (Some(found), None),
+            Some((_, Err(error))) => (None, Some(error.to_string())),
+        };
+        findings.sought.set(None);
+        let is_shown = found.is_some() && opened.step_to_finding(walk);
+        let answer = found.map(|found| found.answer.clone());
+        message.set((!is_shown).then(|| error.or(answer)).flatten());
+    });
+    move || {
+        message.get().map(|text| {
+            view! {
+                <div class="timeline-part timeline-followed" role="status">
+                    <span class="followed-text">{text}</span>
+                    <CloseButton label="Close the notice about findings" on_close=move |()| message.set(None) />
+                </div>
+            }
+        })
     }
 }
 
@@ -49,6 +86,13 @@ pub fn FindingNotice(
                     <button type="button" class="button" title=Act::NextOperation.titled("Next finding") on:click=next>"Next"</button>
                 }
             });
+            let back = opened.findings.left.get_untracked().map(|view| {
+                let go = move |_| {
+                    opened.findings.followed.set(None);
+                    opened.open_view(view.clone());
+                };
+                view! { <button type="button" class="button" title="Back to the view before the first of these findings" on:click=go>"Back"</button> }
+            });
             let why = opened.why_late(&entry).map(|[usual, late]| {
                 let title = format!("Compares rank {late} with rank {usual}, which does the same as usual");
                 let compare = move |_| opened.compare_ranks(usual, late);
@@ -59,6 +103,7 @@ pub fn FindingNotice(
                     <span class="followed-text" title=title>{saved} <b>{entry.rule}</b>": "{entry.text}</span>
                     {why}
                     {steps}
+                    {back}
                     <CloseButton label="Close the notice about the finding" on_close=move |()| opened.findings.followed.set(None) />
                 </div>
             }

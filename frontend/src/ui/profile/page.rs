@@ -7,7 +7,7 @@ use super::bar::Bar;
 use super::compare::ComparePage;
 use super::culprit::CulpritNotice;
 use super::data::DataPage;
-use super::finding_notice::FindingNotice;
+use super::finding_notice::{FindingNotice, SoughtFinding};
 use super::missing_page::{Failed, failure};
 use super::open_profile::Opened;
 use super::panels::has_warnings;
@@ -129,7 +129,7 @@ fn Notices(opened: Opened) -> impl IntoView {
     let is_followed = Memo::new(move |_| opened.findings.followed.get().is_some());
     move || match is_followed.get() {
         true => view! { <FindingNotice opened /> }.into_any(),
-        false => view! { <CulpritNotice opened /> }.into_any(),
+        false => view! { <SoughtFinding opened /> <CulpritNotice opened /> }.into_any(),
     }
 }
 

@@ -16,6 +16,9 @@ impl Opened {
     pub fn reveal_finding(self, finding: &ShownFinding) {
         let ShownFinding { at, entry, place } = finding;
         let Some(place) = place.clone() else { return };
+        if self.findings.followed.get_untracked().is_none() {
+            self.findings.left.set(Some(self.session.view.get_untracked()));
+        }
         self.findings.followed.set(Some(*at));
         match (&place, entry.rank) {
             (FindingPlace { source: Some(source), row: Some(row), .. }, _) => {

@@ -328,6 +328,11 @@ impl Opened {
         clipboard::copy(link, "Link to this view", hint, self.session.messages);
     }
 
+    /// Shows another view as a new step in the history.
+    pub fn open_view(self, view: View) {
+        self.session.address.open(PagePlace::Profile(view));
+    }
+
     /// Replaces the view by one that the user did not ask for, without a step in the history.
     pub fn amend(self, view: View) {
         self.session.address.amend(view);

@@ -13,6 +13,7 @@ use crate::ui::shell::{Answered, QuestionAnswers};
 use crate::view::Tab;
 use crate::view::View;
 use crate::view::finding_place::FindingPlace;
+use crate::view::ring::Walk;
 use crate::view::run_times::RunTimes;
 
 /// The findings.
@@ -26,6 +27,10 @@ pub struct RunFindings {
     pub shown: Memo<Vec<ShownFinding>>,
     /// The finding to which the user went last: its position in the answer.
     pub followed: RwSignal<Option<usize>>,
+    /// The view from which the user went to the first of the followed findings.
+    pub left: RwSignal<Option<View>>,
+    /// The step to a finding that the user asked for before the findings were known.
+    pub sought: RwSignal<Option<Walk>>,
 }
 
 /// A finding that is not muted.
@@ -46,8 +51,10 @@ impl RunFindings {
     pub fn new(of: ProfileSource, run: RunOfPage, view: Memo<View>, is_known: bool) -> Self {
         let (is_open, is_ready) = (run.is_shown(Tab::Findings), run.is_known());
         let (is_wanted, is_known) = (RwSignal::new(false), RwSignal::new(is_known));
+        let sought = RwSignal::new(None);
         let question = Memo::new(move |_| {
-            let is_asked = is_open.get() || is_ready.get() && (is_wanted.get() || is_known.get());
+            let is_asked = is_open.get()
+                || is_ready.get() && (is_wanted.get() || is_known.get() || sought.get().is_some());
             is_asked.then(|| run.profile.get())
         });
         let asked = QuestionAnswers::new(question, move |profile: u8, cancel| async move {
@@ -71,7 +78,8 @@ impl RunFindings {
             });
             all.collect::<Vec<_>>()
         });
-        Self { asked, is_wanted, times, shown, followed: RwSignal::new(None) }
+        let (followed, left) = (RwSignal::new(None), RwSignal::new(None));
+        Self { asked, is_wanted, times, shown, followed, left, sought }
     }
 
     /// Asks for the findings as long as the current component is there.

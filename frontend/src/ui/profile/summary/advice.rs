@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use nprof_engine::insight::finding::sentence::{self, FoundCost};
 use nprof_engine::wire::findings::{Findings, RuleState};
 
 use crate::ui::controls::Failure;
@@ -51,6 +52,18 @@ fn AdviceOf(opened: Opened, found: Arc<Findings>) -> impl IntoView {
         opened.act(&Command::GoTo(ProfilePlace::Timeline));
         opened.act(&Command::ShowTab(Tab::Findings));
     };
+    let of_all = found.answer.clone();
+    // The answer is about the findings that the list shows.
+    let answer = move || {
+        opened.findings.shown.with(|shown| match shown.len() {
+            all if all >= count => of_all.clone(),
+            0 => "all findings are muted".to_owned(),
+            _ => {
+                let costs: Vec<FoundCost<'_>> = shown.iter().map(|one| FoundCost::from(&one.entry)).collect();
+                format!("{}, beside the muted ones", sentence::answer(&costs, length_ps))
+            }
+        })
+    };
     let untold: Vec<&str> = found.in_state(RuleState::CannotTell).map(|one| one.rule.as_str()).collect();
     let untold = (!untold.is_empty()).then(|| {
         let reasons = found.rest().into_iter().filter(|line| line.starts_with("cannot tell"));
@@ -59,7 +72,7 @@ fn AdviceOf(opened: Opened, found: Arc<Findings>) -> impl IntoView {
     });
     let coverage = (!found.coverage.text.is_empty()).then(|| view! { <p>{found.coverage.text.clone()}</p> });
     view! {
-        <h3 class="findings-answer">{found.answer.clone()}</h3>
+        <h3 class="findings-answer">{answer}</h3>
         <FindingList opened length_ps most=MOST_FINDINGS />
         <footer class="findings-rest">
             <MutedCount opened found=count />
