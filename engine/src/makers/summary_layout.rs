@@ -93,13 +93,15 @@ pub enum CardRow {
     },
     /// The first row of a table: a value for each column.
     FirstRow(&'static str),
+    /// Metrics that the recording lacks, by their key: their label, and the lack in a few words.
+    Absent(&'static str, &'static str, &'static str),
     /// A picture of the roofline.
     Roofline,
     /// A heat map of ranks over time. It is as wide as two cards.
     Activity,
 }
 
-use CardRow::{Column, FirstRow, Group, Metric, Part};
+use CardRow::{Absent, Column, FirstRow, Group, Metric, Part};
 
 const fn share(part: TimePart, metric: &'static str) -> TimeShare {
     TimeShare { part, group: "time", metric }
@@ -217,6 +219,7 @@ pub(super) const NEURON: SummaryLayout = SummaryLayout {
             title: "Tensor engine",
             rows: &[
                 Metric("tensor_engine", "mfu_estimated_percent"),
+                Absent("neuron_model_flops", "MFU", "no NEFF"),
                 Metric("tensor_engine", "mfu_max_achievable_estimated_percent"),
                 Metric("tensor_engine", "hfu_estimated_percent"),
                 Metric("overall_stats", "model_flops"),

@@ -60,6 +60,8 @@ pub struct FindingEntry {
     pub start_ps: Option<i64>,
     /// End of the place, in picoseconds of the clock that all ranks share.
     pub end_ps: Option<i64>,
+    /// Other spans of the same cause, the longest first.
+    pub others: Vec<SpanEntry>,
     /// Time by which the run would be shorter without the cause. `None` if it costs nothing that is
     /// known.
     pub saving_ps: Option<BracketEntry>,
@@ -76,6 +78,22 @@ pub struct FindingEntry {
     /// The place in the page of the profile, as the rest of its address. `None` if the run as a
     /// whole is meant.
     pub link: Option<String>,
+}
+
+/// A span of time, in picoseconds of the clock that all ranks share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpanEntry {
+    /// Its start.
+    pub start_ps: i64,
+    /// Its end.
+    pub end_ps: i64,
+}
+
+impl From<(i64, i64)> for SpanEntry {
+    fn from((start_ps, end_ps): (i64, i64)) -> Self {
+        Self { start_ps, end_ps }
+    }
 }
 
 /// The answer of a rule.
@@ -274,6 +292,7 @@ impl FindingEntry {
             row: None,
             start_ps: None,
             end_ps: None,
+            others: Vec::new(),
             saving_ps: None,
             text: sentence::without_findings(&of.verdict).unwrap_or_default(),
             advice: None,
@@ -299,6 +318,7 @@ impl FindingEntry {
             usual_rank: self.usual_rank,
             track: self.track.clone(),
             span_ps: self.start_ps.zip(self.end_ps),
+            others_ps: self.others.iter().map(|span| (span.start_ps, span.end_ps)).collect(),
             row: self.row,
         }
     }
@@ -325,6 +345,7 @@ impl From<&Finding> for FindingEntry {
             row: place.row,
             start_ps: place.span_ps.map(|span| span.0),
             end_ps: place.span_ps.map(|span| span.1),
+            others: place.others_ps.iter().map(|&span| SpanEntry::from(span)).collect(),
             saving_ps: of.saving.map(BracketEntry::from),
             text: of.text(),
             advice: Some(rule.advice.to_owned()),

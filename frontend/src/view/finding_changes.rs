@@ -88,6 +88,7 @@ mod tests {
             row: None,
             start_ps: None,
             end_ps: None,
+            others: Vec::new(),
             saving_ps: (*cost > 0).then_some(BracketEntry { low: 0, middle: *cost, high: *cost }),
             text: format!("{rule} is there"),
             advice: None,

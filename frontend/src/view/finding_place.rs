@@ -20,6 +20,8 @@ pub struct FindingPlace {
     pub ranks: BTreeSet<RankRef>,
     /// The span to look at.
     pub span: Option<Interval>,
+    /// Other spans of the same cause.
+    pub others: Vec<Interval>,
     /// Row of a slice of the rank.
     pub row: Option<u32>,
 }
@@ -31,10 +33,16 @@ impl FindingPlace {
         let source = entry.rank.map(|rank| SourceId { rank: rank.into(), profile: times.profile });
         let ranks: BTreeSet<RankRef> = entry.ranks.iter().flatten().map(|rank| (*rank).into()).collect();
         let time = |ps| times.shown(entry.rank, ps);
-        let span = entry.start_ps.zip(entry.end_ps);
-        let span = span.map(|(start_ps, end_ps)| Interval::new(time(start_ps), time(end_ps)));
-        let place = Self { source, ranks, span, row: entry.row };
+        let shown = |start_ps, end_ps| Interval::new(time(start_ps), time(end_ps));
+        let span = entry.start_ps.zip(entry.end_ps).map(|(start_ps, end_ps)| shown(start_ps, end_ps));
+        let others = entry.others.iter().map(|one| shown(one.start_ps, one.end_ps)).collect();
+        let place = Self { source, ranks, span, others, row: entry.row };
         (place.source.is_some() || place.span.is_some() || !place.ranks.is_empty()).then_some(place)
+    }
+
+    /// All spans of the cause.
+    pub fn spans(&self) -> impl Iterator<Item = Interval> + '_ {
+        self.span.into_iter().chain(self.others.iter().copied())
     }
 
     /// The span with room on both sides.
@@ -65,7 +73,7 @@ impl FindingPlace {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::findings::{RuleState, SeverityEntry};
+    use nprof_engine::wire::findings::{RuleState, SeverityEntry, SpanEntry};
 
     use super::*;
 
@@ -81,6 +89,7 @@ mod tests {
             row: None,
             start_ps: None,
             end_ps: None,
+            others: Vec::new(),
             saving_ps: None,
             text: "a".to_owned(),
             advice: None,
@@ -96,6 +105,15 @@ mod tests {
         let place = FindingPlace::of(entry, &RunTimes::default());
         let commands = place.map(|place| place.commands(SourceId::of_first(RankRef::All)));
         assert_eq!(commands.unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn a_cause_can_have_several_spans() {
+        let other = SpanEntry { start_ps: 900, end_ps: 950 };
+        let entry = FindingEntry { start_ps: Some(100), end_ps: Some(500), others: vec![other], ..entry() };
+        let place = FindingPlace::of(&entry, &RunTimes::default()).unwrap();
+        assert_eq!(place.spans().collect::<Vec<_>>(), [Interval::new(100, 500), Interval::new(900, 950)]);
+        assert_eq!(place.window(), Some(Interval::new(0, 600)), "the longest one is shown");
     }
 
     #[test]

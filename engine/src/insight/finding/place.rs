@@ -15,6 +15,9 @@ pub struct Place {
     pub track: Option<String>,
     /// Start and end in picoseconds of the clock that all ranks share.
     pub span_ps: Option<(i64, i64)>,
+    /// Other spans of the same cause, the longest first. Together with the first one they cost what
+    /// the finding costs.
+    pub others_ps: Vec<(i64, i64)>,
     /// Row in the segment of the rank.
     pub row: Option<u32>,
 }

@@ -88,9 +88,9 @@ fn region(label: String, span: Interval, is_outlier: bool) -> BandSpan {
 /// The places of findings with a span.
 fn findings(opened: Opened) -> Vec<BandSpan> {
     let shown = opened.findings.shown.get();
-    let spans = shown.iter().enumerate().filter_map(|(at, finding)| {
+    let spans = shown.iter().enumerate().flat_map(|(at, finding)| {
         let saved = saved(finding).map(|saved| format!("{saved} ")).unwrap_or_default();
-        mark(at, finding, format!("{saved}{}", finding.entry.rule))
+        marks(at, finding, &format!("{saved}{}", finding.entry.rule))
     });
     spans.collect()
 }
@@ -100,21 +100,40 @@ fn boxes(opened: Opened) -> Vec<FindingBox> {
     let profile = opened.findings.times.with(|times| times.profile);
     let followed = opened.findings.followed.get();
     let shown = opened.findings.shown.get();
-    let boxes = shown.iter().enumerate().filter_map(|(at, finding)| {
-        let ranks = FindingBox::ranks_of(finding.place.as_ref()?, profile);
+    let of_finding = |(at, finding): (usize, &ShownFinding)| -> Vec<FindingBox> {
+        let Some(place) = &finding.place else { return Vec::new() };
+        let ranks = FindingBox::ranks_of(place, profile);
         let label = saved(finding).map_or_else(|| finding.entry.rule.clone(), |saved| format!("−{saved}"));
-        let mark = Arc::new(mark(at, finding, label)?);
         let is_followed = followed == Some(finding.at);
-        Some(FindingBox { mark, ranks, track: finding.entry.track.clone(), is_followed })
-    });
+        let boxes = marks(at, finding, &label).into_iter().map(|mark| FindingBox {
+            mark: Arc::new(mark),
+            ranks: ranks.clone(),
+            track: finding.entry.track.clone(),
+            is_followed,
+        });
+        boxes.collect()
+    };
+    let boxes = shown.iter().enumerate().flat_map(of_finding);
     boxes.filter(|of| !of.ranks.is_empty()).collect()
 }
 
-/// The span of a finding with a label. `None` if the finding has no span.
-fn mark(at: usize, finding: &ShownFinding, label: String) -> Option<BandSpan> {
-    let span = finding.place.as_ref()?.span?;
+/// The spans of a finding. One that is alone has the label; several have their own lengths, because
+/// none of them costs all of it. Empty if the finding has no span.
+fn marks(at: usize, finding: &ShownFinding, label: &str) -> Vec<BandSpan> {
+    let Some(place) = &finding.place else { return Vec::new() };
+    let spans: Vec<Interval> = place.spans().collect();
     let title = format!("{}: {}", finding.entry.rule, finding.entry.text);
-    Some(BandSpan { span, label, title, target: BandTarget::Finding(at) })
+    let label = |span: Interval| match spans.len() {
+        1 => label.to_owned(),
+        _ => format!("{} {}", finding.entry.rule, short_duration(span.duration_ps() as f64)),
+    };
+    let mark = |&span: &Interval| BandSpan {
+        span,
+        label: label(span),
+        title: title.clone(),
+        target: BandTarget::Finding(at),
+    };
+    spans.iter().map(mark).collect()
 }
 
 /// The time that the run would save, if there is any.

@@ -107,12 +107,15 @@ impl CardValues<'_> {
                 }
                 CardRow::Group { group, most } => lines.extend(self.group(group, most)),
                 CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
+                CardRow::Absent(key, label, lack) => lines.extend(self.absent(key, label, lack)),
                 CardRow::Roofline => picture = Roofline::of(self.summary).map(CardPicture::Roofline),
                 CardRow::Activity => picture = Some(CardPicture::Activity),
                 CardRow::FirstRow(table) => {
                     if let Some((row, columns)) = self.first_row(table) {
                         if let Some(row) = row {
-                            title = format!("{title}, {row}");
+                            // The begin of a track's name is that of its device, which all have.
+                            let own = row.rsplit(" / ").next().unwrap_or(&row);
+                            title = format!("{title}, {own}");
                         }
                         lines.extend(columns);
                     }
@@ -136,6 +139,23 @@ impl CardValues<'_> {
         let group = self.group_of(group)?;
         let at = group.metrics.iter().position(|metric| metric.name == name)?;
         Some(line(group, &group.metrics[at], shares(group)[at]))
+    }
+
+    /// The line of metrics that the recording lacks. Its explanation says what would give them.
+    fn absent(&self, key: &str, label: &'static str, lack: &str) -> Option<CardLine> {
+        let absent = self.summary.absent.iter().find(|absent| absent.key == key)?;
+        Some(CardLine {
+            name: absent.title.clone(),
+            group: absent.key.clone(),
+            label: Some(label),
+            is_name_of_trace: false,
+            value: FieldContent::Text(lack.to_owned()),
+            unit: String::new(),
+            doc: absent.reason.clone(),
+            bar: None,
+            of_active: None,
+            place: None,
+        })
     }
 
     fn group(&self, group: &str, most: usize) -> Vec<CardLine> {
@@ -226,7 +246,7 @@ pub(super) fn seconds(value: &FieldContent) -> Option<f64> {
 mod tests {
     use nprof_engine::makers::{summary_layout, summary_layout_of_job};
     use nprof_engine::wire::rank_ref::RankRef;
-    use nprof_engine::wire::summary::{MetricColumnEntry, MetricRowEntry};
+    use nprof_engine::wire::summary::{AbsentMetricsEntry, MetricColumnEntry, MetricRowEntry};
 
     use super::*;
 
@@ -297,18 +317,33 @@ mod tests {
                     "idle_by_stream",
                     "stream",
                     &["host_wait", "other_wait"],
-                    &[("7", &[1.0, 0.0]), ("8", &[9.0, 9.0])],
+                    &[("GPU 0 / stream 7", &[1.0, 0.0]), ("GPU 0 / stream 8", &[9.0, 9.0])],
                 ),
                 table("kernels_by_name", "kernel", &["sum"], &[("gemm", &[4.0]), ("add", &[2.0])]),
             ],
             absent: Vec::new(),
         };
         let expected = "Time of the devices: compute_alone_time 75, idle_time 25, comp_comm_overlap 50 | \
-            Idle because of, 7: host_wait 12, other_wait | Kernels: gemm 100, add 50 | \
+            Idle because of, stream 7: host_wait 12, other_wait | Kernels: gemm 100, add 50 | \
             Time of host threads by name: aten::mm 100, step 25";
         assert_eq!(drawn(&summary, 8.0), expected);
         let none = Summary { rank: 0.into(), groups: Vec::new(), tables: Vec::new(), absent: Vec::new() };
         assert_eq!(drawn(&none, 0.0), "");
+    }
+
+    #[test]
+    fn a_metric_that_the_recording_lacks_says_so() {
+        let absent = AbsentMetricsEntry {
+            key: "neuron_model_flops".to_owned(),
+            title: "MFU".to_owned(),
+            reason: "a NEFF does".to_owned(),
+        };
+        let summary =
+            Summary { rank: 0.into(), groups: Vec::new(), tables: Vec::new(), absent: vec![absent] };
+        let cards = shown_cards(summary_layout("neuron"), &summary, 1.0);
+        let [line] = &cards[0].lines[..] else { panic!("{cards:?}") };
+        let expected = (Some("MFU"), FieldContent::Text("no NEFF".to_owned()), "a NEFF does");
+        assert_eq!((line.label, line.value.clone(), line.doc.as_str()), expected);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::input_bound::input_gaps;
-use super::path_gap::{IdleGap, idle_gaps, idle_ps, operator, saving, scenario_without};
+use super::path_gap::{IdleGap, idle_gaps, idle_ps, operator, other_stretches, saving, scenario_without};
 use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 use crate::insight::Bracket;
@@ -88,11 +88,12 @@ fn finding(facts: &Facts<'_>, gaps: &[IdleGap<'_>]) -> Result<Finding> {
     };
     let rank = &facts.graph.ranks[part.rank as usize];
     let (start_ps, end_ps) = (longest.start.0, longest.end.0);
-    let place = match (gaps.len(), &facts.graph.ranks[..]) {
+    let mut place = match (gaps.len(), &facts.graph.ranks[..]) {
         (1, _) => Place::of_node(rank, part.node, start_ps, end_ps),
         (_, [only]) => Place { rank: Some(only.rank), ..Place::of_span(start_ps, end_ps) },
         _ => Place::of_span(start_ps, end_ps),
     };
+    place.others_ps = other_stretches(gaps);
     let of_host = gaps.iter().filter(|gap| gap.part.kind == PathKind::Host).map(|gap| gap.idle_ps);
     let next = facts.name_of(rank, part.node);
     let mut finding = facts.finding(RuleName::IdleGap, place, Some(saving));

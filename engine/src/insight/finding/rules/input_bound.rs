@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::path_gap::{IdleGap, host_gaps, idle_ps, operator, saving};
+use super::path_gap::{IdleGap, host_gaps, idle_ps, operator, other_stretches, saving};
 use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 
@@ -35,8 +35,11 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let idle_ps = idle_ps(&gaps);
     let saving = saving(facts, &gaps)?;
     let rank = &facts.graph.ranks[longest.part.rank as usize];
-    let place =
-        Place { rank: Some(rank.rank), ..Place::of_span(longest.longest.start.0, longest.longest.end.0) };
+    let place = Place {
+        rank: Some(rank.rank),
+        others_ps: other_stretches(&gaps),
+        ..Place::of_span(longest.longest.start.0, longest.longest.end.0)
+    };
     let name = operator(facts, longest).unwrap_or_default();
     let mut finding = facts.finding(RuleName::InputBound, place, Some(saving));
     finding.evidence = vec![

@@ -55,6 +55,14 @@ pub(super) fn idle_gaps<'f>(facts: &'f Facts<'_>, is_wanted: impl Fn(&PathPart) 
     gaps
 }
 
+/// The longest stretches of all gaps but the first one.
+pub(super) fn other_stretches(gaps: &[IdleGap<'_>]) -> Vec<(i64, i64)> {
+    /// Stretches that a reader can look at.
+    const MOST: usize = 64;
+    let others = gaps.iter().skip(1).take(MOST);
+    others.map(|gap| (gap.longest.start.0, gap.longest.end.0)).collect()
+}
+
 /// The idle time of gaps together.
 pub(super) fn idle_ps(gaps: &[IdleGap<'_>]) -> i64 {
     gaps.iter().map(|gap| gap.idle_ps).fold(0, i64::saturating_add)

@@ -4,9 +4,10 @@ use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
 
-use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::open_profile::{Opened, ShownFinding};
 use crate::ui::text::format;
 use crate::view::Command;
+use crate::view::finding_place::FindingPlace;
 use crate::view::summary::step_bars::{StepBar, StepBars};
 
 /// The steps of the rank, else its layers or phases. Nothing without any and without findings.
@@ -99,12 +100,12 @@ fn Marks(opened: Opened, whole: Memo<Option<Interval>>) -> impl IntoView {
         let whole = whole.get()?;
         let length = (whole.duration_ps() as f64).max(1.0);
         let share = |ps: i64| ((ps - whole.start.0) as f64 / length).clamp(0.0, 1.0);
-        let marks = opened.findings.shown.get().into_iter().filter_map(|finding| {
-            let span = finding.place.as_ref()?.span?;
+        let mark = |finding: &ShownFinding, span: Interval| {
             let (start, end) = (share(span.start.0), share(span.end.0));
             let title = format!("{}: {}", finding.entry.rule, finding.entry.text);
+            let finding = finding.clone();
             let go = move |_| opened.reveal_finding(&finding);
-            Some(view! {
+            view! {
                 <button
                     type="button"
                     class="step-mark"
@@ -115,7 +116,12 @@ fn Marks(opened: Opened, whole: Memo<Option<Interval>>) -> impl IntoView {
                     style:--width=(end - start).to_string()
                     on:click=go
                 ></button>
-            })
+            }
+        };
+        let shown = opened.findings.shown.get();
+        let marks = shown.iter().flat_map(|finding| {
+            let spans = finding.place.iter().flat_map(FindingPlace::spans);
+            spans.map(|span| mark(finding, span)).collect::<Vec<_>>()
         });
         Some(marks.collect_view())
     };
