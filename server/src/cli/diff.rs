@@ -122,7 +122,7 @@ fn subjects() -> impl TypedValueParser<Value = WorkKey> {
             WorkKey::Hlo => (&[], "The operation of the compiler's program (HLO)"),
             WorkKey::Operator => (&[], "The innermost operator of PyTorch that launched the work"),
             WorkKey::Line => (&[], "The line of source"),
-            WorkKey::Rank => (&[], "The rank; times are summed over ranks then"),
+            WorkKey::Rank => (&[], "The rank; its time is a part of the mean over ranks"),
         };
         PossibleValue::new(key.name()).aliases(aliases).help(help)
     };
@@ -148,7 +148,6 @@ impl DiffArgs {
             DiffFormat::Json => {
                 let mut document = version();
                 document.insert("unit".to_owned(), json!("ps"));
-                document.insert("by".to_owned(), json!(self.by.name()));
                 if let Value::Object(message) = json!(found) {
                     document.extend(message);
                 }

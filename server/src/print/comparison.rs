@@ -21,6 +21,7 @@ pub fn lines(of: &ComparedRuns) -> Vec<String> {
     let mut lines = wrapped(&of.answer, "", "  ");
     lines.extend(of.doubts.iter().flat_map(|doubt| wrapped(doubt, "", "  ")));
     lines.extend(wrapped(&of.times_are, "", "  "));
+    lines.extend(of.note.iter().flat_map(|note| wrapped(note, "", "  ")));
     lines.push(String::new());
     lines.extend(rows(of));
     lines
@@ -143,6 +144,7 @@ pub fn markdown(of: &ComparedRuns) -> Vec<String> {
     let mut lines = vec![format!("**{}**", escaped(&of.answer)), String::new()];
     lines.extend(of.doubts.iter().map(|doubt| format!("- {}", escaped(doubt))));
     lines.push(format!("- {}", escaped(&of.times_are)));
+    lines.extend(of.note.iter().map(|note| format!("- {}", escaped(note))));
     lines.push(String::new());
     lines.push("| difference | of all | between | A | B | name |".to_owned());
     lines.push("|---:|---:|---:|---:|---:|---|".to_owned());

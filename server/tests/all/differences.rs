@@ -129,6 +129,36 @@ fn an_operator_that_is_slower_in_every_second_step_comes_first() {
 }
 
 #[test]
+fn the_answer_does_not_depend_on_the_subject_of_rows() {
+    let (_dir, store) = runs();
+    // Each profile has one rank, with another number.
+    let pairs: [&[&str]; 2] = [&["a", "slow"], &["a", "slow", "--ranks", "0", "--b-ranks", "1"]];
+    for pair in pairs {
+        let by_name = diff(&store, pair);
+        for by in ["track", "layer", "hlo", "operator", "line", "rank"] {
+            let found = diff(&store, &[pair, &["--by", by]].concat());
+            for key in ["verdict", "answer", "total", "doubts"] {
+                assert_eq!(found[key], by_name[key], "{by}");
+            }
+            let rows = found["rows"].as_array().unwrap();
+            let sum: i64 = rows.iter().map(difference).sum();
+            assert_eq!(sum, difference(&found["total"]), "{by}");
+            let is_absent = ["layer", "hlo", "line"].contains(&by);
+            let shown = if is_absent { "name" } else { by };
+            assert_eq!((found["note"].is_string(), found["by"].as_str()), (is_absent, Some(shown)));
+            assert!(rows.iter().all(|row| row["name"] != "(none)"), "{found}");
+        }
+    }
+    let (_, text, _) = nprof(&store, &["diff", "a", "slow", "--by", "layer"]);
+    assert!(text.contains("no work of these runs has a known layer: rows are by name\n"), "{text}");
+    let found = diff(&store, &["a", "slow", "--ranks", "0", "--b-ranks", "1", "--by", "rank"]);
+    assert_eq!(
+        (&found["rows"][0]["name"], &found["rows"][0]["renamed"]),
+        (&"rank 0".into(), &"rank 1".into())
+    );
+}
+
+#[test]
 fn two_runs_of_one_program_are_the_same() {
     let (_dir, store) = runs();
     for pair in [["a", "again"], ["a", "a"]] {

@@ -1,11 +1,12 @@
 //! Two runs beside each other.
 
-use super::alignment::{RowPair, renamed};
+use super::alignment::{RowPair, renamed, renumbered};
 use super::duration_counts::{DurationBars, DurationCounts};
 use super::interval::{ShiftBounds, bounds};
 use super::repetition::are_active_part;
 use super::run_sample::RunSample;
 use super::samples::RowSamples;
+use super::work_key::{WITHOUT_SUBJECT, WorkKey};
 use rustc_hash::FxHashMap;
 
 /// Chance that the total of two runs of one program is called different.
@@ -150,7 +151,7 @@ impl ComparedRow {
     }
 }
 
-/// Two runs beside each other.
+/// Two runs beside each other. Work by name alone tells the verdict, its doubts and the total.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunComparison {
     /// Whether the second run is faster.
@@ -167,14 +168,18 @@ pub struct RunComparison {
     pub ranks: (usize, usize),
     /// Whether the times are those of the active part of each run, without start-up and tear-down.
     pub is_active_part: bool,
+    /// The subject of the rows.
+    pub by: WorkKey,
+    /// The subject that was asked for, if no work of either run has it.
+    pub absent: Option<WorkKey>,
     /// All parts of the total, whose differences sum up to its own: work by what it differs at
     /// least, then by what it differs; then what is no work.
     pub rows: Vec<ComparedRow>,
 }
 
 impl RunComparison {
-    /// Compares two runs. `None` if one has no work. `are_events_lost` says that one of the
-    /// recordings lacks events.
+    /// Compares the work by name of two runs. `None` if one has no work. `are_events_lost` says
+    /// that one of the recordings lacks events.
     #[must_use]
     pub fn of(a: &RunSample, b: &RunSample, are_events_lost: bool) -> Option<Self> {
         if a.repetitions() == 0 || b.repetitions() == 0 {
@@ -194,6 +199,8 @@ impl RunComparison {
             left_out: (a.left_out, b.left_out),
             ranks: (a.ranks(), b.ranks()),
             is_active_part: [a, b].iter().all(|run| are_active_part(&run.repetitions)),
+            by: WorkKey::Name,
+            absent: None,
             rows,
         };
         if are_events_lost {
@@ -204,6 +211,22 @@ impl RunComparison {
         }
         comparison.judge();
         Some(comparison)
+    }
+
+    /// The same answer with rows about another subject, from the same repetitions of both runs. The
+    /// rows stay if no work has this subject.
+    #[must_use]
+    pub fn grouped(mut self, a: &RunSample, b: &RunSample, by: WorkKey) -> Self {
+        let pair = RunPair { a, b };
+        let pairs = if by == WorkKey::Rank { renumbered(a, b) } else { renamed(a, b) };
+        let mut rows = pair.work(&pairs);
+        if rows.iter().all(|row| row.name == WITHOUT_SUBJECT) {
+            self.absent = Some(by);
+            return self;
+        }
+        rows.sort_by(order);
+        rows.extend(pair.rest(&rows, self.total));
+        Self { rows, by, ..self }
     }
 
     fn judge(&mut self) {

@@ -1,6 +1,7 @@
 //! A comparison in sentences.
 
 use super::comparison::{Doubt, RunComparison, SpeedVerdict, TimeChange};
+use super::work_key::WorkKey;
 use crate::base::time::short_duration;
 use crate::insight::finding::percent;
 
@@ -39,7 +40,11 @@ pub fn scope(of: &RunComparison) -> String {
         (0, 0) => String::new(),
         (a, b) => format!("; {a} and {b} repetitions are left out, because not all ranks have them"),
     };
-    format!("times are those of {repetitions}{ranks}{left_out}")
+    let of_rank = match of.by {
+        WorkKey::Rank if of.ranks != (1, 1) => "; the row of a rank is its part of the mean",
+        _ => "",
+    };
+    format!("times are those of {repetitions}{ranks}{of_rank}{left_out}")
 }
 
 /// Why a comparison tells less than it could.
@@ -57,6 +62,21 @@ pub fn doubt(of: &Doubt) -> String {
         }
         Doubt::EventsLost => "a recording lacks events: `nprof summary` shows its warnings".to_owned(),
     }
+}
+
+/// The reason why rows have another subject than the one that was asked for.
+#[must_use]
+pub fn note(of: &RunComparison) -> Option<String> {
+    let subject = match of.absent? {
+        WorkKey::Name => "name",
+        WorkKey::Track => "track",
+        WorkKey::Layer => "layer",
+        WorkKey::Hlo => "HLO operation",
+        WorkKey::Operator => "operator",
+        WorkKey::Line => "line of source",
+        WorkKey::Rank => "rank",
+    };
+    Some(format!("no work of these runs has a known {subject}: rows are by {}", of.by.name()))
 }
 
 /// The difference of a time, with its bounds if they are known.
