@@ -159,6 +159,37 @@ fn the_answer_does_not_depend_on_the_subject_of_rows() {
 }
 
 #[test]
+fn another_amount_of_work_is_not_faster_or_slower() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let demo = |name: &str, more: &[&str]| {
+        let fixed = ["demo", "--ingest-only", "--fault", "none", "--db-bucket", name];
+        succeed(&store, &[&fixed, more].concat());
+    };
+    demo("whole", &["--events", "20000"]);
+    demo("again", &["--events", "20000", "--seed", "2"]);
+    demo("half", &["--events", "10000"]);
+    let found = diff(&store, &["whole", "half"]);
+    assert_eq!(found["verdict"], "inconclusive", "{}", found["answer"]);
+    let doubt = found["doubts"][0].as_str().unwrap();
+    assert!(doubt.starts_with("the runs do another amount of work: 100.0 % of it"), "{doubt}");
+    assert_eq!(diff(&store, &["whole", "again"])["verdict"], "same");
+    let (code, ..) = nprof(&store, &["diff", "half", "whole", "--fail-on", "total_time > +2%"]);
+    assert_eq!(code, Some(4));
+}
+
+#[test]
+fn unrelated_traces_are_not_compared_because_of_a_name() {
+    let Some(dir) = shared("data/chrome") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let store = scratch.path().join("store");
+    for (name, file) in [("flow", "flow.json"), ("webview", "webview.json.gz")] {
+        succeed(&store, &["ingest", dir.join(file).to_str().unwrap(), "--db-bucket", name]);
+    }
+    assert_eq!(diff(&store, &["flow", "webview"])["verdict"], "inconclusive");
+}
+
+#[test]
 fn two_runs_of_one_program_are_the_same() {
     let (_dir, store) = runs();
     for pair in [["a", "again"], ["a", "a"]] {

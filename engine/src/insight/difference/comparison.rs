@@ -6,6 +6,7 @@ use super::interval::{ShiftBounds, bounds};
 use super::repetition::are_active_part;
 use super::run_sample::RunSample;
 use super::samples::RowSamples;
+use super::shared_work::{CountedWork, SharedWork};
 use super::work_key::{WITHOUT_SUBJECT, WorkKey};
 use rustc_hash::FxHashMap;
 
@@ -23,8 +24,6 @@ const LEAST_CHANGE: f64 = 0.005;
 const MOST_CHANCE: f64 = 0.1;
 /// Difference of the total, relative to it, from which on two single repetitions tell.
 const LEAST_SINGLE_CHANGE: f64 = 0.05;
-/// Part of the work of each run that has to be in the other one, too.
-const LEAST_COMMON: f64 = 0.5;
 
 /// Whether the second run is faster than the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +54,10 @@ impl SpeedVerdict {
 /// Why a comparison tells less than it could.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doubt {
-    /// The runs have little work in common: this part of the one with less.
-    OtherWork(f64),
+    /// The runs have little work in common.
+    OtherWork(SharedWork),
+    /// The runs have other numbers of ranks.
+    OtherRanks(SharedRanks),
     /// A difference of the total of this part of it can be chance.
     TooNoisy(f64),
     /// There is one repetition of a run, so nothing tells how much it varies.
@@ -68,8 +69,24 @@ pub enum Doubt {
 impl Doubt {
     /// Whether the doubt alone makes the comparison inconclusive.
     fn is_decisive(self) -> bool {
-        matches!(self, Self::OtherWork(_) | Self::TooNoisy(_) | Self::EventsLost)
+        match self {
+            Self::OtherWork(_) | Self::TooNoisy(_) | Self::EventsLost => true,
+            Self::OtherRanks(ranks) => !ranks.work.is_all(),
+            Self::OneRepetition => false,
+        }
     }
+}
+
+/// Two runs with other numbers of ranks. Times are means over them, so the runs can be compared if
+/// the ranks run the same program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SharedRanks {
+    /// Ranks of the first run.
+    pub a: usize,
+    /// Ranks of the second run.
+    pub b: usize,
+    /// The shared work of their ranks.
+    pub work: SharedWork,
 }
 
 /// A time in both runs, in picoseconds.
@@ -188,7 +205,7 @@ impl RunComparison {
         let pair = RunPair { a, b };
         let total = pair.total();
         let mut rows = pair.work(&renamed(a, b));
-        let common = common(&rows);
+        let shared = SharedWork::of(&counted(&rows), [a.cells(), b.cells()]);
         rows.sort_by(order);
         rows.extend(pair.rest(&rows, total));
         let mut comparison = Self {
@@ -206,8 +223,12 @@ impl RunComparison {
         if are_events_lost {
             comparison.doubts.push(Doubt::EventsLost);
         }
-        if common < LEAST_COMMON {
-            comparison.doubts.push(Doubt::OtherWork(common));
+        if !shared.is_one_program() {
+            comparison.doubts.push(Doubt::OtherWork(shared));
+        }
+        if a.ranks() != b.ranks() {
+            let ranks = SharedRanks { a: a.ranks(), b: b.ranks(), work: shared };
+            comparison.doubts.push(Doubt::OtherRanks(ranks));
         }
         comparison.judge();
         Some(comparison)
@@ -372,13 +393,10 @@ fn order(one: &ComparedRow, other: &ComparedRow) -> std::cmp::Ordering {
     by_least.then_with(|| size(other).cmp(&size(one))).then_with(|| one.name.cmp(&other.name))
 }
 
-/// The part of the work of each run whose rows the other one has, too: that of the run with less.
-fn common(rows: &[ComparedRow]) -> f64 {
-    let part = |time: fn(&TimeChange) -> i64| {
-        let all: i64 = rows.iter().map(|row| time(&row.change)).sum();
-        let shared = rows.iter().filter(|row| !row.is_new() && !row.is_gone());
-        let shared: i64 = shared.map(|row| time(&row.change)).sum();
-        if all > 0 { shared as f64 / all as f64 } else { 1.0 }
+fn counted(rows: &[ComparedRow]) -> Vec<CountedWork> {
+    let of_row = |row: &ComparedRow| CountedWork {
+        times_ps: [row.change.a_ps, row.change.b_ps],
+        counts: [row.a_count, row.b_count],
     };
-    part(|change| change.a_ps).min(part(|change| change.b_ps))
+    rows.iter().map(of_row).collect()
 }

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::{
-    ComparedRow, RankSample, RunComparison, RunRepetition, RunSample, SpeedVerdict, TimeKind, WorkKey,
+    ComparedRow, Doubt, RankSample, RunComparison, RunRepetition, RunSample, SpeedVerdict, TimeKind, WorkKey,
     WorkKeys,
 };
 use crate::base::Interval;
@@ -132,6 +132,28 @@ fn runs_with_little_in_common_are_not_compared() {
         run_of(&[vec![Drawn(0, "read", 0, 50), Drawn(0, "sort", 50, 80), Drawn(0, "write", 80, 200)]], 0);
     let found = RunComparison::of(&of("train"), &other, false).unwrap();
     assert_eq!(found.verdict, SpeedVerdict::Inconclusive, "{found:?}");
+}
+
+#[test]
+fn runs_with_another_number_of_ranks_need_one_program() {
+    let rank = |name: &'static str| vec![Drawn(0, "gemm", 0, 60), Drawn(0, name, 60, 100)];
+    let run = |ranks: usize, name: &'static str| run_of(&vec![rank(name); ranks], 0);
+    let pair = |a: &RunSample, b: &RunSample| {
+        let of = RunComparison::of(a, b, false).unwrap();
+        (of.verdict, of.doubts)
+    };
+    let slow = run_of(&vec![vec![Drawn(0, "gemm", 0, 90), Drawn(0, "add", 90, 130)]; 16], 0);
+    let (verdict, doubts) = pair(&run(4, "add"), &slow);
+    assert_eq!(verdict, SpeedVerdict::Slower, "{doubts:?}");
+    assert!(matches!(doubts[0], Doubt::OtherRanks(ranks) if (ranks.a, ranks.b) == (4, 16)), "{doubts:?}");
+    // An all-reduce among more ranks has another name.
+    let other = run_of(
+        &vec![vec![Drawn(0, "gemm", 0, 90), Drawn(1, "ring", 100, 130), Drawn(0, "tree", 130, 131)]; 16],
+        0,
+    );
+    let (verdict, doubts) = pair(&run(4, "add"), &other);
+    assert_eq!(verdict, SpeedVerdict::Inconclusive, "{doubts:?}");
+    assert!(matches!(doubts[0], Doubt::OtherRanks(_)), "{doubts:?}");
 }
 
 #[test]

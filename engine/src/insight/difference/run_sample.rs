@@ -118,6 +118,11 @@ impl RunSample {
         self.ranks.len()
     }
 
+    /// Number of repetitions of all ranks together.
+    pub(super) fn cells(&self) -> usize {
+        self.repetitions() * self.ranks()
+    }
+
     /// The times of a row in all repetitions and ranks.
     pub(super) fn row(&self, row: u32) -> RowSamples {
         self.samples(|cell| cell.sums.get(&row).map_or(0, |sum| sum.time_ps))

@@ -1,6 +1,6 @@
 //! A comparison in sentences.
 
-use super::comparison::{Doubt, RunComparison, SpeedVerdict, TimeChange};
+use super::comparison::{Doubt, RunComparison, SharedRanks, SpeedVerdict, TimeChange};
 use super::work_key::WorkKey;
 use crate::base::time::short_duration;
 use crate::insight::finding::percent;
@@ -51,9 +51,22 @@ pub fn scope(of: &RunComparison) -> String {
 #[must_use]
 pub fn doubt(of: &Doubt) -> String {
     match of {
-        Doubt::OtherWork(common) => {
-            format!("the runs do other work: only {} of it is in both", percent(*common))
+        Doubt::OtherWork(shared) if shared.has_same_names() => format!(
+            "the runs do another amount of work: {} of it has the same names, but only {} runs as often",
+            percent(shared.named),
+            percent(shared.as_often)
+        ),
+        Doubt::OtherWork(shared) => {
+            format!("the runs do other work: only {} of it is in both as often", percent(shared.as_often))
         }
+        Doubt::OtherRanks(SharedRanks { a, b, work }) if work.is_all() => {
+            format!("{} against {b}: times are those of a rank, which runs the same program", ranks(*a))
+        }
+        Doubt::OtherRanks(SharedRanks { a, b, work }) => format!(
+            "{} against {b}, and a rank runs another program: only {} of its work is in both as often",
+            ranks(*a),
+            percent(work.as_often)
+        ),
         Doubt::TooNoisy(noise) => {
             format!("the repetitions vary so much that a difference of {} can be chance", percent(*noise))
         }
@@ -77,6 +90,10 @@ pub fn note(of: &RunComparison) -> Option<String> {
         WorkKey::Rank => "rank",
     };
     Some(format!("no work of these runs has a known {subject}: rows are by {}", of.by.name()))
+}
+
+fn ranks(count: usize) -> String {
+    if count == 1 { "1 rank".to_owned() } else { format!("{count} ranks") }
 }
 
 /// The difference of a time, with its bounds if they are known.
