@@ -41,6 +41,12 @@ impl ComparedPart {
         Self { title: profile.manifest.slug().to_owned(), profile, ranks, region, is_active_part: false }
     }
 
+    /// Whether it is all of the profile.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.region.is_none() && self.ranks.len() == self.profile.manifest.ranks.len()
+    }
+
     /// The run as messages name it.
     pub(super) fn side(&self) -> ComparedSide {
         ComparedSide { profile: self.profile.manifest.slug().to_owned(), title: self.title.clone() }

@@ -7,20 +7,21 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nprof_engine::exec::Work;
 use nprof_engine::insight::difference::WorkKey;
+use nprof_engine::wire::comparison::ComparedRuns;
 use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::diff_condition::{DiffCondition, checked};
 use super::failed_condition::conclude;
 use super::progress::analysing;
-use super::write::{STANDARD_OUTPUT, write_answer};
+use super::write::{STANDARD_OUTPUT, write_answer, write_text};
 use crate::analysis::comparison::{ComparedPart, compare, paired};
 use crate::export::html::Html;
 use crate::export::requested_part::Ranks;
 use crate::print;
 use crate::print::answer_keys::version;
 use crate::print::comparison;
-use crate::print::condition_report::{CiForm, ConditionReport};
+use crate::print::condition_report::{CheckedCondition, CiForm, ConditionReport};
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, Store};
 
@@ -71,9 +72,13 @@ pub(super) struct DiffArgs {
     /// Markdown, all of JSON and CSV]
     #[arg(long, value_name = "N")]
     limit: Option<RowLimit>,
-    /// Exit with 3 if the second run takes longer, such as `total_time > +2%`, `total_time > 5 ms`
-    /// or `work:gemm > 10%`, or shorter, such as `total_time < -2%`; with 4 if nobody can tell; can
-    /// be repeated
+    /// Exit with 3 if this holds, such as `total_time > +2%`; with 4 if nobody can tell; can be
+    /// repeated
+    ///
+    /// A condition is a change: the second run takes longer, such as `total_time > +2%`, `total_time
+    /// > 5 ms` or `work:gemm > 10%`, or shorter, such as `total_time < -2%`. All conditions of `nprof
+    /// summary` are allowed, too, about the second run: `mfu < 30%`, `finding:spill > 1%`, `wait >
+    /// 10%`.
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<DiffCondition>,
     /// Let a condition hold for a difference that can be chance
@@ -86,6 +91,9 @@ pub(super) struct DiffArgs {
     /// comparison
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// The file to write, `-` for standard output [default: -]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output_file: Option<PathBuf>,
 }
 
 /// Rows of work for people.
@@ -140,11 +148,26 @@ impl DiffArgs {
         let store = place.read()?;
         let [a, b] = self.parts(&store)?;
         let mut found = analysing(|cancel| compare(&a, &b, self.by, cancel))?;
-        let checked = checked(&self.fail_on, &found, self.even_if_noise);
+        let checked = checked(&self.fail_on, &found, &b, self.even_if_noise)?;
         found.merge_beyond(self.most_rows());
-        let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked: &checked };
+        let path = self.output_file.as_deref().unwrap_or(STANDARD_OUTPUT.as_ref());
         match self.output_format {
-            DiffFormat::Text => print::lines(comparison::lines(&found), out)?,
+            DiffFormat::Html => self.write_html(&store, [&a, &b], path, out)?,
+            _ => write_text(&store, path, out, &self.text(&found, &checked)?)?,
+        }
+        if let Some(path) = &self.report {
+            self.write_html(&store, [&a, &b], path, out)?;
+        }
+        conclude(&checked, out)
+    }
+
+    /// The answer in the form that was asked for.
+    fn text(&self, found: &ComparedRuns, checked: &[CheckedCondition]) -> anyhow::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        let out = &mut text;
+        let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked };
+        match self.output_format {
+            DiffFormat::Text => print::lines(comparison::lines(found), out)?,
             DiffFormat::Json => {
                 let mut document = version();
                 document.insert("unit".to_owned(), json!("ps"));
@@ -153,17 +176,14 @@ impl DiffArgs {
                 }
                 print::json::document(&document, out)?;
             }
-            DiffFormat::Csv => comparison::csv(&found, out)?,
-            DiffFormat::Markdown => print::lines(comparison::markdown(&found), out)?,
+            DiffFormat::Csv => comparison::csv(found, out)?,
+            DiffFormat::Markdown => print::lines(comparison::markdown(found), out)?,
             DiffFormat::Github => report.write(CiForm::Github, out)?,
             DiffFormat::Junit => report.write(CiForm::Junit, out)?,
             DiffFormat::Sarif => report.write(CiForm::Sarif, out)?,
-            DiffFormat::Html => self.write_html(&store, [&a, &b], STANDARD_OUTPUT.as_ref(), out)?,
+            DiffFormat::Html => {}
         }
-        if let Some(path) = &self.report {
-            self.write_html(&store, [&a, &b], path, out)?;
-        }
-        conclude(&checked, out)
+        Ok(text)
     }
 
     /// Writes the HTML file of both profiles.
@@ -174,11 +194,8 @@ impl DiffArgs {
         path: &Path,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let parts =
-            [self.ranks.is_some(), self.b_ranks.is_some(), self.region.is_some(), self.b_region.is_some()];
-        let is_whole = !parts.contains(&true);
         anyhow::ensure!(
-            is_whole && a.profile.manifest.id != b.profile.manifest.id,
+            a.is_whole() && b.is_whole() && a.profile.manifest.id != b.profile.manifest.id,
             "an HTML file compares two whole profiles; leave out ranks and regions"
         );
         write_answer(store, &a.profile, path, out, |cancel| {

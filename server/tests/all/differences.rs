@@ -237,8 +237,46 @@ fn conditions_fail_a_change_that_is_more_than_chance() {
     let steps = ["a", "slow", "--region", "ProfilerStep#3", "--fail-on", "total_time > +2%"];
     let (undecided, _, error) = code(&steps);
     assert!(undecided == Some(4) && error.contains("cannot tell"), "{error}");
-    let (wrong, _, error) = code(&["a", "again", "--fail-on", "total > 2%"]);
-    assert!(wrong == Some(2) && error.contains("total_time > +2%"), "{error}");
+    let (wrong, _, error) = code(&["a", "again", "--fail-on", "total_tim > 2 ms"]);
+    assert!(wrong == Some(2) && error.contains("the nearest is `total_time`"), "{error}");
+}
+
+#[test]
+fn one_grammar_of_conditions_has_both_numbers_and_the_words_of_the_user() {
+    let (dir, store) = runs();
+    let code = |arguments: &[&str]| nprof(&store, arguments);
+    let of_change = ["diff", "a", "slow", "--even-if-noise", "--fail-on", "work:softmax > 5%"];
+    let (failed, _, error) = code(&of_change);
+    assert!(failed == Some(3) && error.contains("softmax changed by +"), "{error}");
+    assert!(error.contains("work:softmax > 5%: ") && error.contains(" %), more than 5% ("), "{error}");
+    // Conditions about one profile are those of the second one.
+    for (command, profiles) in [("diff", &["a", "slow"][..]), ("summary", &["slow"]), ("ranks", &["slow"])] {
+        let with = |condition: &str, expected: Option<i32>, part: &str| {
+            let (found, _, error) = code(&[&[command], profiles, &["--fail-on", condition]].concat());
+            assert!(found == expected && error.contains(part), "{command} {condition}: {found:?} {error}");
+        };
+        with("idle_time > 1 us", Some(3), ", more than 1 us");
+        with("idle_time > 1 s", Some(0), "");
+        with("wait > 90%", Some(0), "");
+        with("finding:errors > 90%", Some(0), "");
+        with("idle_time > 3%", Some(2), "idle_time is a time");
+        with("idel_time > 3 ms", Some(2), "the nearest is `idle_time`");
+        with("finding:spil > 1%", Some(2), "the nearest is spill");
+    }
+    let (wrong, _, error) = code(&["diff", "a", "slow", "--ranks", "0", "--fail-on", "wait > 10%"]);
+    assert!(wrong == Some(2) && error.contains("leave out ranks and regions"), "{error}");
+    let (wrong, _, error) = code(&["summary", "a", "--fail-on", "total_time > +2%"]);
+    assert!(wrong == Some(2) && error.contains("`nprof diff` checks"), "{error}");
+    // A report names the condition as it was written, and goes to a file.
+    let file = dir.path().join("report.xml");
+    let to_file = ["--output-format", "junit", "-o", file.to_str().unwrap()];
+    let conditions = ["diff", "a", "slow", "--fail-on", "finding:errors>90%", "--fail-on", "wait>90%"];
+    let (kept, out, error) = code(&[&conditions[..], &to_file].concat());
+    assert!(kept == Some(0) && out.is_empty() && error.contains("wrote "), "{error}");
+    let report = fs::read_to_string(&file).unwrap();
+    for name in ["finding:errors&gt;90%", "wait&gt;90%"] {
+        assert!(report.contains(&format!("name=\"{name}\"")), "{report}");
+    }
 }
 
 #[test]
