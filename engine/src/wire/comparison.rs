@@ -56,8 +56,8 @@ pub struct ComparedRuns {
     pub b: ComparedRun,
     /// The time of the runs.
     pub total: ComparedTime,
-    /// All parts of the total, whose differences sum up to its own: work by what it differs at
-    /// least, then by what it differs; then what is no work.
+    /// All parts of the total, whose differences sum up to its own: work that differs by more than
+    /// chance, then other work, each by its difference; then what is no work.
     pub rows: Vec<ComparedEntry>,
 }
 

@@ -16,6 +16,7 @@ use super::failed_condition::conclude;
 use super::progress::analysing;
 use super::write::{STANDARD_OUTPUT, write_answer, write_text};
 use crate::analysis::comparison::{ComparedPart, compare, paired};
+use crate::analysis::finding_changes::ChangedFindings;
 use crate::export::html::Html;
 use crate::export::requested_part::Ranks;
 use crate::print;
@@ -68,17 +69,16 @@ pub(super) struct DiffArgs {
     /// This region of the second profile [default: that of --region]
     #[arg(long, value_name = "NAME")]
     b_region: Option<String>,
-    /// Most rows of work, or `all`; the others are summed up in one row [default: 30 of text and
-    /// Markdown, all of JSON and CSV]
+    /// Most rows of work, or `all`; the others are summed up in one row [default: 30 of text, 10
+    /// of Markdown, all of JSON and CSV]
     #[arg(long, value_name = "N")]
     limit: Option<RowLimit>,
     /// Exit with 3 if this holds, such as `total_time > +2%`; with 4 if nobody can tell; can be
     /// repeated
     ///
-    /// A condition is a change: the second run takes longer, such as `total_time > +2%`, `total_time
-    /// > 5 ms` or `work:gemm > 10%`, or shorter, such as `total_time < -2%`. All conditions of `nprof
-    /// summary` are allowed, too, about the second run: `mfu < 30%`, `finding:spill > 1%`, `wait >
-    /// 10%`.
+    /// A condition is a change: the second run takes longer, such as `total_time > 5 ms` or
+    /// `work:gemm > 10%`, or shorter, such as `total_time < -2%`. All conditions of `nprof summary`
+    /// are allowed, too, about the second run, such as `mfu < 30%` or `finding:spill > 1%`.
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<DiffCondition>,
     /// Let a condition hold for a difference that can be chance
@@ -153,7 +153,10 @@ impl DiffArgs {
         let path = self.output_file.as_deref().unwrap_or(STANDARD_OUTPUT.as_ref());
         match self.output_format {
             DiffFormat::Html => self.write_html(&store, [&a, &b], path, out)?,
-            _ => write_text(&store, path, out, &self.text(&found, &checked)?)?,
+            _ => {
+                let findings = self.changed_findings(&a, &b)?;
+                write_text(&store, path, out, &self.text(&found, &findings, &checked)?)?;
+            }
         }
         if let Some(path) = &self.report {
             self.write_html(&store, [&a, &b], path, out)?;
@@ -162,28 +165,48 @@ impl DiffArgs {
     }
 
     /// The answer in the form that was asked for.
-    fn text(&self, found: &ComparedRuns, checked: &[CheckedCondition]) -> anyhow::Result<Vec<u8>> {
+    fn text(
+        &self,
+        found: &ComparedRuns,
+        findings: &ChangedFindings,
+        checked: &[CheckedCondition],
+    ) -> anyhow::Result<Vec<u8>> {
         let mut text = Vec::new();
         let out = &mut text;
         let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked };
         match self.output_format {
-            DiffFormat::Text => print::lines(comparison::lines(found), out)?,
+            DiffFormat::Text => print::lines(comparison::lines(found, &findings.sentences()), out)?,
             DiffFormat::Json => {
                 let mut document = version();
                 document.insert("unit".to_owned(), json!("ps"));
                 if let Value::Object(message) = json!(found) {
                     document.extend(message);
                 }
+                let findings = match findings {
+                    ChangedFindings::Known(changes) => json!(changes),
+                    ChangedFindings::Unknown(_) | ChangedFindings::Absent => Value::Null,
+                };
+                document.insert("findings".to_owned(), findings);
                 print::json::document(&document, out)?;
             }
             DiffFormat::Csv => comparison::csv(found, out)?,
-            DiffFormat::Markdown => print::lines(comparison::markdown(found), out)?,
+            DiffFormat::Markdown => print::lines(comparison::markdown(found, &findings.sentences()), out)?,
             DiffFormat::Github => report.write(CiForm::Github, out)?,
             DiffFormat::Junit => report.write(CiForm::Junit, out)?,
             DiffFormat::Sarif => report.write(CiForm::Sarif, out)?,
             DiffFormat::Html => {}
         }
         Ok(text)
+    }
+
+    /// The findings that came or went, for the forms that show them.
+    fn changed_findings(&self, a: &ComparedPart, b: &ComparedPart) -> anyhow::Result<ChangedFindings> {
+        match self.output_format {
+            DiffFormat::Text | DiffFormat::Json | DiffFormat::Markdown => {
+                Ok(analysing(|cancel| ChangedFindings::of(a, b, cancel))?)
+            }
+            _ => Ok(ChangedFindings::Absent),
+        }
     }
 
     /// Writes the HTML file of both profiles.
@@ -211,6 +234,7 @@ impl DiffArgs {
         match (self.limit, self.output_format) {
             (Some(limit), _) => limit.most(),
             (None, DiffFormat::Json | DiffFormat::Csv) => usize::MAX,
+            (None, DiffFormat::Markdown) => comparison::MOST_SHORT_ROWS,
             (None, _) => USUAL_ROWS,
         }
     }

@@ -172,7 +172,7 @@ fn another_amount_of_work_is_not_faster_or_slower() {
     let found = diff(&store, &["whole", "half"]);
     assert_eq!(found["verdict"], "inconclusive", "{}", found["answer"]);
     let doubt = found["doubts"][0].as_str().unwrap();
-    assert!(doubt.starts_with("the runs do another amount of work: 100.0 % of it"), "{doubt}");
+    assert!(doubt.starts_with("the runs do another amount of work: "), "{doubt}");
     assert_eq!(diff(&store, &["whole", "again"])["verdict"], "same");
     let (code, ..) = nprof(&store, &["diff", "half", "whole", "--fail-on", "total_time > +2%"]);
     assert_eq!(code, Some(4));
@@ -231,6 +231,8 @@ fn conditions_fail_a_change_that_is_more_than_chance() {
     assert_eq!(passed, Some(0));
     let (failed, _, error) = code(&["a", "slow", "--fail-on", "work:softmax > 5%", "--even-if-noise"]);
     assert!(failed == Some(3) && error.contains("softmax changed by +"), "{error}");
+    let (misspelt, _, error) = code(&["a", "again", "--fail-on", "work:softmaks > 5%"]);
+    assert!(misspelt == Some(4) && error.contains("no row has this name"), "{error}");
     let (gain, ..) = code(&["slow", "a", "--fail-on", "total_time < -0.1%", "--even-if-noise"]);
     assert_eq!(gain, Some(3));
     // One step of each has no bounds, and the difference is not much.
@@ -319,6 +321,36 @@ fn all_forms_have_the_same_numbers() {
     for (key, value) in asked.as_object().unwrap() {
         assert_eq!(&found[key], value, "{key}");
     }
+}
+
+#[test]
+fn rows_stand_by_size_and_findings_that_came_are_named() {
+    let (_dir, store) = runs();
+    let found = diff(&store, &["a", "slow"]);
+    let rows = found["rows"].as_array().unwrap();
+    let kinds: Vec<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds[kinds.len() - 2..], ["beside", "idle"], "{found}");
+    let keys = rows[..rows.len() - 2].iter().map(|row| (row["is_certain"] == true, difference(row).abs()));
+    assert!(keys.collect::<Vec<_>>().is_sorted_by(|one, next| one >= next), "{found}");
+    assert_eq!(found["findings"], Value::Array(Vec::new()), "{found}");
+    let (_, text, _) = nprof(&store, &["diff", "a", "slow"]);
+    assert!(text.contains("\nboth runs have the same findings\n"), "{text}");
+    // One sign is a minus, and zero has none.
+    assert!(!text.contains(" -0") && text.contains('−'), "{text}");
+
+    for (name, fault) in [("cool", "none"), ("hot", "throttle")] {
+        let demo = ["demo", "--ingest-only", "--events", "40000", "--db-bucket", name, "--fault", fault];
+        succeed(&store, &demo);
+    }
+    let found = diff(&store, &["cool", "hot"]);
+    let came = found["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "throttled");
+    assert_eq!(came.map(|one| &one["kind"]), Some(&"came".into()), "{}", found["findings"]);
+    for form in ["text", "markdown"] {
+        let (_, text, _) = nprof(&store, &["diff", "cool", "hot", "--output-format", form]);
+        assert!(text.contains("new finding throttled, "), "{text}");
+    }
+    // Findings are those of whole runs.
+    assert_eq!(diff(&store, &["cool", "hot", "--ranks", "0"])["findings"], Value::Null);
 }
 
 /// The tracks of two runs, as the API and a page with both give them.

@@ -14,8 +14,6 @@ use rustc_hash::FxHashMap;
 const TOTAL_ERROR: f64 = 0.006;
 /// Chance that any row of two runs of one program is.
 const ROWS_ERROR: f64 = 0.008;
-/// Chance that a row of two runs of one program is put before larger ones.
-const ORDER_ERROR: f64 = 0.006;
 /// Difference of the total, relative to it, below which runs are the same: clocks, temperature and
 /// placement differ by as much from one run to the next, which no single run shows.
 const LEAST_CHANGE: f64 = 0.005;
@@ -150,8 +148,6 @@ pub struct ComparedRow {
     pub change: TimeChange,
     /// The durations of the slices. `None` of what is no work.
     pub durations: Option<DurationBars>,
-    /// How large the difference is at least, if the row is looked at alone.
-    least_ps: f64,
 }
 
 impl ComparedRow {
@@ -189,8 +185,8 @@ pub struct RunComparison {
     pub by: WorkKey,
     /// The subject that was asked for, if no work of either run has it.
     pub absent: Option<WorkKey>,
-    /// All parts of the total, whose differences sum up to its own: work by what it differs at
-    /// least, then by what it differs; then what is no work.
+    /// All parts of the total, whose differences sum up to its own: work that differs by more than
+    /// chance, then other work, each by its difference; then what is no work.
     pub rows: Vec<ComparedRow>,
 }
 
@@ -342,7 +338,6 @@ impl RunPair<'_> {
         // No row has this number.
         let samples = |of: &RunSample, row: Option<u32>| of.row(row.unwrap_or(u32::MAX));
         let (of_a, of_b) = (samples(self.a, a), samples(self.b, b));
-        let least = bounds(&of_a, &of_b, is_coupled, ORDER_ERROR).map_or(0.0, |bounds| bounds.least());
         ComparedRow {
             kind: TimeKind::Work,
             renamed: name_b.clone().filter(|name| name_a.as_ref().is_some_and(|other| other != name)),
@@ -351,7 +346,6 @@ impl RunPair<'_> {
             b_count: b.map_or(0, |row| self.b.count(row)),
             change: self.change(&of_a, &of_b, is_coupled, error),
             durations: self.durations(a, b),
-            least_ps: least,
         }
     }
 
@@ -373,7 +367,6 @@ impl RunPair<'_> {
             b_count: 0,
             change,
             durations: None,
-            least_ps: 0.0,
         };
         let beside = self.change(&self.a.beside(), &self.b.beside(), true, error);
         let sum =
@@ -386,11 +379,10 @@ impl RunPair<'_> {
     }
 }
 
-/// The order of rows of work: by what they differ at least, then by what they differ.
+/// The order of rows of work: differences that are more than chance, then the others, each by size.
 fn order(one: &ComparedRow, other: &ComparedRow) -> std::cmp::Ordering {
-    let size = |of: &ComparedRow| of.change.difference_ps().unsigned_abs();
-    let by_least = other.least_ps.total_cmp(&one.least_ps);
-    by_least.then_with(|| size(other).cmp(&size(one))).then_with(|| one.name.cmp(&other.name))
+    let key = |of: &ComparedRow| (of.change.is_certain(), of.change.difference_ps().unsigned_abs());
+    key(other).cmp(&key(one)).then_with(|| one.name.cmp(&other.name))
 }
 
 fn counted(rows: &[ComparedRow]) -> Vec<CountedWork> {

@@ -115,18 +115,76 @@ fn change(of: &TimeChange) -> String {
 /// A time with its sign.
 #[must_use]
 pub fn signed_time(ps: i64) -> String {
-    match ps {
-        0 => time(0),
-        _ => format!("{}{}", if ps < 0 { '−' } else { '+' }, time(ps.saturating_abs())),
-    }
+    with_sign(time(ps.saturating_abs()), Sign::of(ps), Plus::Written)
 }
 
 /// A part of a whole in percent with its sign.
 #[must_use]
 pub fn signed_percent(part: f64) -> String {
-    format!("{}{}", if part < 0.0 { '−' } else { '+' }, percent(part.abs()))
+    with_sign(percent(part.abs()), Sign::of_percent(part), Plus::Written)
+}
+
+/// A part of a difference in percent: a minus says that it is against the difference.
+#[must_use]
+pub fn share_of_difference(part: f64) -> String {
+    with_sign(percent(part.abs()), Sign::of_percent(part), Plus::Omitted)
+}
+
+/// The sign of a number as it is written: what rounds to zero has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Minus,
+    None,
+    Plus,
+}
+
+impl Sign {
+    fn of(number: i64) -> Self {
+        match number.signum() {
+            -1 => Self::Minus,
+            0 => Self::None,
+            _ => Self::Plus,
+        }
+    }
+
+    fn of_percent(part: f64) -> Self {
+        match percent(part.abs()) == percent(0.0) {
+            true => Self::None,
+            false => Self::of(if part < 0.0 { -1 } else { 1 }),
+        }
+    }
+}
+
+/// Whether a plus is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Plus {
+    Written,
+    Omitted,
+}
+
+fn with_sign(absolute: String, sign: Sign, plus: Plus) -> String {
+    match (sign, plus) {
+        (Sign::Minus, _) => format!("−{absolute}"),
+        (Sign::Plus, Plus::Written) => format!("+{absolute}"),
+        (Sign::Plus, Plus::Omitted) | (Sign::None, _) => absolute,
+    }
 }
 
 fn time(ps: i64) -> String {
     short_duration(ps as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_one_minus_and_zero_has_no_sign() {
+        assert_eq!([-133_000_000_000, 0, 5_000].map(signed_time), ["−133 ms", "0 ps", "+5.00 ns"]);
+        assert_eq!(
+            [-0.475, -0.000_4, 0.000_4, 0.6].map(signed_percent),
+            ["−47.5 %", "0.0 %", "0.0 %", "+60.0 %"]
+        );
+        assert_eq!([-0.475, -0.000_4, 0.6].map(share_of_difference), ["−47.5 %", "0.0 %", "60.0 %"]);
+    }
 }
