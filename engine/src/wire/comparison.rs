@@ -46,14 +46,18 @@ pub struct ComparedRuns {
     pub doubts: Vec<String>,
     /// The scope of the times, in a sentence.
     pub times_are: String,
+    /// The word of the subject of rows, as in the question.
+    pub by: String,
+    /// Why rows have another subject than the one that was asked for. `None` if they have that one.
+    pub note: Option<String>,
     /// The first run.
     pub a: ComparedRun,
     /// The second run.
     pub b: ComparedRun,
     /// The time of the runs.
     pub total: ComparedTime,
-    /// All parts of the total, whose differences sum up to its own: work by what it differs at
-    /// least, then by what it differs; then what is no work.
+    /// All parts of the total, whose differences sum up to its own: work that differs by more than
+    /// chance, then other work, each by its difference; then what is no work.
     pub rows: Vec<ComparedEntry>,
 }
 
@@ -181,6 +185,8 @@ impl ComparedRuns {
             verdict: of.verdict.into(),
             doubts: of.doubts.iter().map(sentence::doubt).collect(),
             times_are: sentence::scope(of),
+            by: of.by.name().to_owned(),
+            note: sentence::note(of),
             a: run(a, of.repetitions.0, of.left_out.0, ranks.0),
             b: run(b, of.repetitions.1, of.left_out.1, ranks.1),
             total: of.total.into(),

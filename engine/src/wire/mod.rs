@@ -17,6 +17,7 @@ pub mod comparison;
 pub mod counter;
 pub mod detail;
 pub mod export;
+pub mod finding_changes;
 pub mod findings;
 mod findings_part;
 pub mod grammar;

@@ -6,7 +6,6 @@ pub mod comparison_table;
 pub mod duration_shapes;
 pub mod edit_choice;
 pub mod finding_box;
-pub mod finding_changes;
 pub mod finding_place;
 #[cfg(test)]
 pub(crate) mod fixture;

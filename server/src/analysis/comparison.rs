@@ -41,6 +41,12 @@ impl ComparedPart {
         Self { title: profile.manifest.slug().to_owned(), profile, ranks, region, is_active_part: false }
     }
 
+    /// Whether it is all of the profile.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.region.is_none() && self.ranks.len() == self.profile.manifest.ranks.len()
+    }
+
     /// The run as messages name it.
     pub(super) fn side(&self) -> ComparedSide {
         ComparedSide { profile: self.profile.manifest.slug().to_owned(), title: self.title.clone() }
@@ -116,7 +122,7 @@ impl ComparisonError {
     }
 }
 
-/// The difference of two runs by a key.
+/// The difference of two runs, with rows by a key.
 pub fn compare(
     a: &ComparedPart,
     b: &ComparedPart,
@@ -127,21 +133,29 @@ pub fn compare(
     // take.
     let (sample_a, sample_b) = (sample(a, key, cancel)?, sample(b, key, cancel)?);
     let are_events_lost = sample_a.lacks_events || sample_b.lacks_events;
-    let found = RunComparison::of(&sample_a.run, &sample_b.run, are_events_lost);
-    let empty = if sample_a.run.repetitions() == 0 { a } else { b };
+    let found = RunComparison::of(&sample_a.by_name, &sample_b.by_name, are_events_lost);
+    let empty = if sample_a.by_name.repetitions() == 0 { a } else { b };
     let found = found.ok_or_else(|| ComparisonError::NoWork(empty.title.clone()))?;
+    let found = match sample_a.by_key.zip(sample_b.by_key) {
+        Some((by_key_a, by_key_b)) => found.grouped(&by_key_a, &by_key_b, key),
+        None => found,
+    };
     Ok(ComparedRuns::of(&found, [a.side(), b.side()]))
 }
 
 /// The repetitions of a run.
 struct SampledRun {
-    run: RunSample,
+    /// Its work by name, which tells the verdict.
+    by_name: RunSample,
+    /// Its work by the subject of rows. `None` if that is the name.
+    by_key: Option<RunSample>,
     lacks_events: bool,
 }
 
 /// The repetitions of a rank.
 struct SampledRank {
-    sample: RankSample,
+    by_name: RankSample,
+    by_key: Option<RankSample>,
     has_region: bool,
     lacks_events: bool,
 }
@@ -157,8 +171,9 @@ fn sample(of: &ComparedPart, key: WorkKey, cancel: Cancel<'_>) -> Result<Sampled
     }
     let lacks_events = ranks.iter().any(|rank| rank.lacks_events);
     let ranks = ranks.into_iter().filter(|rank| rank.has_region || of.region.is_none());
-    let run = RunSample::of(ranks.map(|rank| rank.sample).collect());
-    Ok(SampledRun { run: if key == WorkKey::Rank { run.summed() } else { run }, lacks_events })
+    let (by_name, by_key): (Vec<_>, Vec<_>) = ranks.map(|rank| (rank.by_name, rank.by_key)).unzip();
+    let by_key = by_key.into_iter().collect::<Option<Vec<RankSample>>>();
+    Ok(SampledRun { by_name: RunSample::of(by_name), by_key: by_key.map(RunSample::of), lacks_events })
 }
 
 fn sample_rank(
@@ -171,16 +186,18 @@ fn sample_rank(
     let sampled = of_segment(&of.profile, file, |segment| {
         let RankProgram { tracks, work, chosen } = RankProgram::of(segment, of, file, &noted, cancel)?;
         let has_region = of.region.is_none() || !chosen.is_empty();
-        let sample = match tracks.is_empty() {
-            true => sampled(segment, file, &work, key, &chosen, cancel)?,
+        let sample = |key: WorkKey| match tracks.is_empty() {
+            true => sampled(segment, file, &work, key, &chosen, cancel),
             false => {
                 let all_cores = Work { exec: &AllCores, cancel };
-                RankSample::of_tracks(segment, file.rank, &tracks, key, &chosen, all_cores)?
+                RankSample::of_tracks(segment, file.rank, &tracks, key, &chosen, all_cores)
             }
         };
+        let by_name = sample(WorkKey::Name)?;
+        let by_key = (key != WorkKey::Name).then(|| sample(key)).transpose()?;
         let warnings = segment.footer().warnings.iter();
         let lacks_events = warnings.into_iter().any(|warning| LOSSES.contains(&warning.kind));
-        Ok(SampledRank { sample, has_region, lacks_events })
+        Ok(SampledRank { by_name, by_key, has_region, lacks_events })
     });
     Ok(sampled?)
 }

@@ -51,6 +51,17 @@ const QUANTITIES: [(&str, Quantity, &str); 6] = [
     ("lost", Quantity::Lost, "lost > 1%"),
 ];
 
+/// The names of the quantities.
+pub const QUANTITY_NAMES: [&str; QUANTITIES.len()] = {
+    let mut names = [""; QUANTITIES.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = QUANTITIES[at].0;
+        at += 1;
+    }
+    names
+};
+
 impl FromStr for Condition {
     type Err = String;
 

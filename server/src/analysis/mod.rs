@@ -5,6 +5,7 @@ pub mod comparison;
 pub mod condition;
 pub mod energy;
 mod file_shelf;
+pub mod finding_changes;
 pub mod findings;
 pub mod graph;
 pub mod graph_meter;

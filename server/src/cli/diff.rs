@@ -7,20 +7,22 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use nprof_engine::exec::Work;
 use nprof_engine::insight::difference::WorkKey;
+use nprof_engine::wire::comparison::ComparedRuns;
 use serde_json::{Value, json};
 
 use super::StorePlace;
 use super::diff_condition::{DiffCondition, checked};
 use super::failed_condition::conclude;
 use super::progress::analysing;
-use super::write::{STANDARD_OUTPUT, write_answer};
+use super::write::{STANDARD_OUTPUT, write_answer, write_text};
 use crate::analysis::comparison::{ComparedPart, compare, paired};
+use crate::analysis::finding_changes::ChangedFindings;
 use crate::export::html::Html;
 use crate::export::requested_part::Ranks;
 use crate::print;
 use crate::print::answer_keys::version;
 use crate::print::comparison;
-use crate::print::condition_report::{CiForm, ConditionReport};
+use crate::print::condition_report::{CheckedCondition, CiForm, ConditionReport};
 use crate::print::row_limit::RowLimit;
 use crate::store::{Profile, Store};
 
@@ -67,13 +69,16 @@ pub(super) struct DiffArgs {
     /// This region of the second profile [default: that of --region]
     #[arg(long, value_name = "NAME")]
     b_region: Option<String>,
-    /// Most rows of work, or `all`; the others are summed up in one row [default: 30 of text and
-    /// Markdown, all of JSON and CSV]
+    /// Most rows of work, or `all`; the others are summed up in one row [default: 30 of text, 10
+    /// of Markdown, all of JSON and CSV]
     #[arg(long, value_name = "N")]
     limit: Option<RowLimit>,
-    /// Exit with 3 if the second run takes longer, such as `total_time > +2%`, `total_time > 5 ms`
-    /// or `work:gemm > 10%`, or shorter, such as `total_time < -2%`; with 4 if nobody can tell; can
-    /// be repeated
+    /// Exit with 3 if this holds, such as `total_time > +2%`; with 4 if nobody can tell; can be
+    /// repeated
+    ///
+    /// A condition is a change: the second run takes longer, such as `total_time > 5 ms` or
+    /// `work:gemm > 10%`, or shorter, such as `total_time < -2%`. All conditions of `nprof summary`
+    /// are allowed, too, about the second run, such as `mfu < 30%` or `finding:spill > 1%`.
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<DiffCondition>,
     /// Let a condition hold for a difference that can be chance
@@ -86,6 +91,9 @@ pub(super) struct DiffArgs {
     /// comparison
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// The file to write, `-` for standard output [default: -]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output_file: Option<PathBuf>,
 }
 
 /// Rows of work for people.
@@ -122,7 +130,7 @@ fn subjects() -> impl TypedValueParser<Value = WorkKey> {
             WorkKey::Hlo => (&[], "The operation of the compiler's program (HLO)"),
             WorkKey::Operator => (&[], "The innermost operator of PyTorch that launched the work"),
             WorkKey::Line => (&[], "The line of source"),
-            WorkKey::Rank => (&[], "The rank; times are summed over ranks then"),
+            WorkKey::Rank => (&[], "The rank; its time is a part of the mean over ranks"),
         };
         PossibleValue::new(key.name()).aliases(aliases).help(help)
     };
@@ -140,31 +148,65 @@ impl DiffArgs {
         let store = place.read()?;
         let [a, b] = self.parts(&store)?;
         let mut found = analysing(|cancel| compare(&a, &b, self.by, cancel))?;
-        let checked = checked(&self.fail_on, &found, self.even_if_noise);
+        let checked = checked(&self.fail_on, &found, &b, self.even_if_noise)?;
         found.merge_beyond(self.most_rows());
-        let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked: &checked };
+        let path = self.output_file.as_deref().unwrap_or(STANDARD_OUTPUT.as_ref());
         match self.output_format {
-            DiffFormat::Text => print::lines(comparison::lines(&found), out)?,
-            DiffFormat::Json => {
-                let mut document = version();
-                document.insert("unit".to_owned(), json!("ps"));
-                document.insert("by".to_owned(), json!(self.by.name()));
-                if let Value::Object(message) = json!(found) {
-                    document.extend(message);
-                }
-                print::json::document(&document, out)?;
+            DiffFormat::Html => self.write_html(&store, [&a, &b], path, out)?,
+            _ => {
+                let findings = self.changed_findings(&a, &b)?;
+                write_text(&store, path, out, &self.text(&found, &findings, &checked)?)?;
             }
-            DiffFormat::Csv => comparison::csv(&found, out)?,
-            DiffFormat::Markdown => print::lines(comparison::markdown(&found), out)?,
-            DiffFormat::Github => report.write(CiForm::Github, out)?,
-            DiffFormat::Junit => report.write(CiForm::Junit, out)?,
-            DiffFormat::Sarif => report.write(CiForm::Sarif, out)?,
-            DiffFormat::Html => self.write_html(&store, [&a, &b], STANDARD_OUTPUT.as_ref(), out)?,
         }
         if let Some(path) = &self.report {
             self.write_html(&store, [&a, &b], path, out)?;
         }
         conclude(&checked, out)
+    }
+
+    /// The answer in the form that was asked for.
+    fn text(
+        &self,
+        found: &ComparedRuns,
+        findings: &ChangedFindings,
+        checked: &[CheckedCondition],
+    ) -> anyhow::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        let out = &mut text;
+        let report = ConditionReport { command: "nprof diff", answer: &found.answer, checked };
+        match self.output_format {
+            DiffFormat::Text => print::lines(comparison::lines(found, &findings.sentences()), out)?,
+            DiffFormat::Json => {
+                let mut document = version();
+                document.insert("unit".to_owned(), json!("ps"));
+                if let Value::Object(message) = json!(found) {
+                    document.extend(message);
+                }
+                let findings = match findings {
+                    ChangedFindings::Known(changes) => json!(changes),
+                    ChangedFindings::Unknown(_) | ChangedFindings::Absent => Value::Null,
+                };
+                document.insert("findings".to_owned(), findings);
+                print::json::document(&document, out)?;
+            }
+            DiffFormat::Csv => comparison::csv(found, out)?,
+            DiffFormat::Markdown => print::lines(comparison::markdown(found, &findings.sentences()), out)?,
+            DiffFormat::Github => report.write(CiForm::Github, out)?,
+            DiffFormat::Junit => report.write(CiForm::Junit, out)?,
+            DiffFormat::Sarif => report.write(CiForm::Sarif, out)?,
+            DiffFormat::Html => {}
+        }
+        Ok(text)
+    }
+
+    /// The findings that came or went, for the forms that show them.
+    fn changed_findings(&self, a: &ComparedPart, b: &ComparedPart) -> anyhow::Result<ChangedFindings> {
+        match self.output_format {
+            DiffFormat::Text | DiffFormat::Json | DiffFormat::Markdown => {
+                Ok(analysing(|cancel| ChangedFindings::of(a, b, cancel))?)
+            }
+            _ => Ok(ChangedFindings::Absent),
+        }
     }
 
     /// Writes the HTML file of both profiles.
@@ -175,11 +217,8 @@ impl DiffArgs {
         path: &Path,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
-        let parts =
-            [self.ranks.is_some(), self.b_ranks.is_some(), self.region.is_some(), self.b_region.is_some()];
-        let is_whole = !parts.contains(&true);
         anyhow::ensure!(
-            is_whole && a.profile.manifest.id != b.profile.manifest.id,
+            a.is_whole() && b.is_whole() && a.profile.manifest.id != b.profile.manifest.id,
             "an HTML file compares two whole profiles; leave out ranks and regions"
         );
         write_answer(store, &a.profile, path, out, |cancel| {
@@ -195,6 +234,7 @@ impl DiffArgs {
         match (self.limit, self.output_format) {
             (Some(limit), _) => limit.most(),
             (None, DiffFormat::Json | DiffFormat::Csv) => usize::MAX,
+            (None, DiffFormat::Markdown) => comparison::MOST_SHORT_ROWS,
             (None, _) => USUAL_ROWS,
         }
     }

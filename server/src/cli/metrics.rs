@@ -3,12 +3,10 @@
 use std::io::Write;
 
 use clap::Args;
-use nprof_engine::makers::defined_metrics;
-use serde::Serialize;
 use serde_json::json;
 
 use super::answer::AnswerFormat;
-use super::terms;
+use super::metric_list::{ListedMetric, listed};
 use crate::print;
 use crate::print::answer_keys::{version, with_counts};
 use crate::print::text::wrapped;
@@ -20,6 +18,8 @@ Examples:
   nprof metrics --output-format json | jq '.metrics[] | select(.unit == \"ratio\")'";
 
 /// Show the definitions of all metrics: unit, meaning, and the tool that defines them
+///
+/// Conditions of `--fail-on` take these names and their short forms.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MetricsArgs {
@@ -28,24 +28,6 @@ pub(super) struct MetricsArgs {
     /// As text or JSON
     #[arg(long, visible_alias = "format", value_enum, ignore_case = true, default_value = "text")]
     output_format: AnswerFormat,
-}
-
-/// A definition as it is listed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct ListedMetric {
-    family: String,
-    name: String,
-    unit: String,
-    meaning: String,
-    of: String,
-    source: String,
-}
-
-impl ListedMetric {
-    fn contains(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        [&self.family, &self.name, &self.meaning].iter().any(|part| part.to_lowercase().contains(&text))
-    }
 }
 
 impl MetricsArgs {
@@ -68,35 +50,6 @@ impl MetricsArgs {
     }
 }
 
-/// All definitions. Those of Neuron profiles whose names depend on engines come from a simulated
-/// rank.
-fn listed() -> anyhow::Result<Vec<ListedMetric>> {
-    let mut all: Vec<ListedMetric> = Vec::new();
-    for one in defined_metrics() {
-        all.push(ListedMetric {
-            family: one.family.to_owned(),
-            name: one.name.to_owned(),
-            unit: one.unit.symbol().to_owned(),
-            meaning: one.doc.to_owned(),
-            of: one.of.to_owned(),
-            source: one.source.to_owned(),
-        });
-    }
-    for term in terms::metrics()? {
-        let is_known = |one: &ListedMetric| one.of == "Neuron" && one.name == term.name;
-        all.retain(|one| !is_known(one));
-        all.push(ListedMetric {
-            family: term.group,
-            name: term.name,
-            unit: term.unit,
-            meaning: term.meaning,
-            of: "Neuron".to_owned(),
-            source: "neuron-profile".to_owned(),
-        });
-    }
-    Ok(all)
-}
-
 /// A heading for each family, and a paragraph for each metric.
 fn lines(all: &[ListedMetric]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -108,7 +61,8 @@ fn lines(all: &[ListedMetric]) -> Vec<String> {
             last = &one.family;
         }
         let unit = if one.unit.is_empty() { String::new() } else { format!(" [{}]", one.unit) };
-        lines.extend(wrapped(&format!("{}{unit}: {}", one.name, one.meaning), "  ", "      "));
+        let alias = one.alias.as_ref().map_or_else(String::new, |alias| format!(" or {alias}"));
+        lines.extend(wrapped(&format!("{}{alias}{unit}: {}", one.name, one.meaning), "  ", "      "));
     }
     lines
 }

@@ -31,6 +31,7 @@ mod list;
 mod lost_input;
 mod man;
 mod metric_condition;
+mod metric_list;
 mod metrics;
 mod overview;
 mod part;
@@ -57,6 +58,7 @@ mod waits_over_time;
 mod warn;
 mod whatif;
 mod write;
+mod wrong_condition;
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -282,6 +284,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
         None if error.is::<failed_condition::Undecided>() => {
             ExitCode::from(failed_condition::UNDECIDED_EXIT_CODE)
         }
+        None if error.is::<wrong_condition::WrongCondition>() => ExitCode::from(wrong_condition::EXIT_CODE),
         None => ExitCode::FAILURE,
     }
 }

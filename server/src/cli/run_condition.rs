@@ -8,8 +8,9 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::makers::CallIds;
 use nprof_engine::wire::summary::Summary;
 
-use super::finding_condition::{self, FindingCondition};
+use super::finding_condition::{self, FINDING, FindingCondition};
 use super::metric_condition::MetricCondition;
+use super::metric_list::listed;
 use super::progress::analysing;
 use crate::analysis::analyse;
 use crate::analysis::condition::Condition;
@@ -19,9 +20,6 @@ use crate::export::summary::summaries;
 use crate::print::condition_report::CheckedCondition;
 use crate::store::Profile;
 
-/// Begins a condition about a rule.
-const FINDING: &str = "finding:";
-
 /// A condition about a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum RunCondition {
@@ -30,7 +28,15 @@ pub(super) enum RunCondition {
     /// A finding.
     Finding(FindingCondition),
     /// The worst rank of a job.
-    Rank(Condition),
+    Rank(RankCondition),
+}
+
+/// A condition about the worst rank of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RankCondition {
+    condition: Condition,
+    /// The words of the user.
+    text: String,
 }
 
 impl FromStr for RunCondition {
@@ -38,11 +44,14 @@ impl FromStr for RunCondition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if let Some(rule) = text.strip_prefix(FINDING) {
-            return rule.parse().map(Self::Finding);
+        if text.starts_with(FINDING) {
+            return text.parse().map(Self::Finding);
         }
         match Condition::is_about(text) {
-            true => text.parse().map(Self::Rank),
+            true => {
+                let condition = text.parse()?;
+                Ok(Self::Rank(RankCondition { condition, text: text.to_owned() }))
+            }
             false => text.parse().map(Self::Metric),
         }
     }
@@ -84,6 +93,7 @@ pub(super) fn checked(
     };
     let read: Vec<(u32, &Summary)> = of_ranks.iter().map(|(file, summary)| (file.rank, summary)).collect();
     let metrics = known.summaries.unwrap_or(&read);
+    check_words(conditions, metrics)?;
     let analysed = known.analysed.or(of_job.as_ref());
     let check = |condition: &RunCondition| match condition {
         RunCondition::Metric(metric) => metric.checked(metrics),
@@ -94,16 +104,24 @@ pub(super) fn checked(
                 CheckedCondition::of(finding.text(), Vec::new(), vec![reason])
             }
         },
-        RunCondition::Rank(rank) => {
-            let broken = analysed.and_then(|analysed| rank.broken_by(analysed));
-            CheckedCondition::of(
-                &rank.to_string(),
-                broken.map(|one| one.to_string()).into_iter().collect(),
-                Vec::new(),
-            )
+        RunCondition::Rank(RankCondition { condition, text }) => {
+            let broken = analysed.and_then(|analysed| condition.broken_by(analysed));
+            let broken = broken.map(|one| one.to_string()).into_iter().collect();
+            CheckedCondition::of(text, broken, Vec::new())
         }
     };
     Ok(conditions.iter().map(check).collect())
+}
+
+/// Checks the names and units of metrics.
+fn check_words(conditions: &[RunCondition], of: &[(u32, &Summary)]) -> anyhow::Result<()> {
+    let metrics = conditions.iter().filter_map(|condition| match condition {
+        RunCondition::Metric(metric) => Some(metric),
+        RunCondition::Finding(_) | RunCondition::Rank(_) => None,
+    });
+    let metrics: Vec<&MetricCondition> = metrics.collect();
+    let known = if metrics.is_empty() { Vec::new() } else { listed()? };
+    metrics.iter().try_for_each(|metric| Ok(metric.check_words(&known, of)?))
 }
 
 #[cfg(test)]
@@ -121,7 +139,7 @@ mod tests {
         let all =
             ["mfu < 30%", "finding:spill > 1%", "finding:any", "wait > 10%", "root-blame > 5 ms", " lost>0"];
         assert_eq!(all.map(kind), ["metric", "finding", "finding", "rank", "rank", "rank"]);
-        let wrong = ["finding:spil > 1%", "wait < 10%", "wait > x", "mfu", "finding:"];
+        let wrong = ["finding:spil > 1%", "wait < 10%", "wait > x", "mfu", "total_time > +2%"];
         assert_eq!(wrong.map(kind), ["wrong"; 5]);
     }
 }

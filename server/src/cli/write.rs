@@ -166,6 +166,14 @@ pub(super) fn write_answer(
     finish(written, &meter, &said)
 }
 
+/// Writes the text of an answer that is known.
+pub(super) fn write_text(store: &Store, path: &Path, out: &mut dyn Write, text: &[u8]) -> anyhow::Result<()> {
+    let meter = Meter::default();
+    let mut outputs = Outputs::new(out, &meter, store);
+    let written = outputs.write(path, |out| Ok::<_, anyhow::Error>(out.write_all(text)?));
+    finish(written.map(|written| written.into_iter().collect()), &meter, &[])
+}
+
 /// Prints warnings and file names after the progress bar has been removed.
 fn finish(written: anyhow::Result<Vec<Written>>, meter: &Meter, said: &[u8]) -> anyhow::Result<()> {
     let mut err = io::stderr().lock();

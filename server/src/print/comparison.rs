@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use nprof_engine::base::time::short_duration;
-use nprof_engine::insight::difference::sentence::signed_time;
+use nprof_engine::insight::difference::sentence::{share_of_difference, signed_time};
 use nprof_engine::wire::comparison::{ComparedEntry, ComparedKind, ComparedRuns};
 
 use super::csv::CsvLine;
@@ -12,18 +12,30 @@ use super::text::{Align, LINE_WIDTH, table, wrapped};
 
 /// Least width of the names of rows.
 const LEAST_NAME: usize = 30;
-/// Rows of a table for a pull request.
-const MOST_SHORT_ROWS: usize = 10;
+/// Rows of work in a table for a pull request.
+pub const MOST_SHORT_ROWS: usize = 10;
 
-/// The answer, what makes it tell less, what the times are of, and the rows.
+/// The answer, what makes it tell less, what the times are of, the findings that changed as
+/// sentences, and the rows.
 #[must_use]
-pub fn lines(of: &ComparedRuns) -> Vec<String> {
+pub fn lines(of: &ComparedRuns, findings: &[String]) -> Vec<String> {
     let mut lines = wrapped(&of.answer, "", "  ");
     lines.extend(of.doubts.iter().flat_map(|doubt| wrapped(doubt, "", "  ")));
     lines.extend(wrapped(&of.times_are, "", "  "));
+    lines.extend(of.note.iter().flat_map(|note| wrapped(note, "", "  ")));
+    lines.extend(order(of).into_iter().flat_map(|order| wrapped(order, "", "  ")));
+    lines.extend((!findings.is_empty()).then(String::new));
+    lines.extend(findings.iter().flat_map(|change| wrapped(change, "", "  ")));
     lines.push(String::new());
     lines.extend(rows(of));
     lines
+}
+
+/// The order of the rows, if some differ by more than chance and others do not.
+fn order(of: &ComparedRuns) -> Option<&'static str> {
+    let work = || of.rows.iter().filter(|row| row.kind == ComparedKind::Work);
+    let (certain, all) = (work().filter(|row| row.is_certain).count(), work().count());
+    (certain > 0 && certain < all).then_some("differences that are more than chance come first")
 }
 
 /// Cells of a row before its name, and their headings.
@@ -55,7 +67,7 @@ fn cells(of: &ComparedRuns, row: &ComparedEntry) -> [String; 8] {
 }
 
 fn share(of: &ComparedRuns, row: &ComparedEntry) -> String {
-    of.share(row).map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+    of.share(row).map_or_else(|| "-".to_owned(), share_of_difference)
 }
 
 /// The name of a row, with a note if only one run has the work.
@@ -137,16 +149,19 @@ pub fn csv(of: &ComparedRuns, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The answer and the first rows as Markdown.
+/// The answer, the findings that changed as sentences, and the rows as Markdown.
 #[must_use]
-pub fn markdown(of: &ComparedRuns) -> Vec<String> {
+pub fn markdown(of: &ComparedRuns, findings: &[String]) -> Vec<String> {
     let mut lines = vec![format!("**{}**", escaped(&of.answer)), String::new()];
     lines.extend(of.doubts.iter().map(|doubt| format!("- {}", escaped(doubt))));
     lines.push(format!("- {}", escaped(&of.times_are)));
+    lines.extend(of.note.iter().map(|note| format!("- {}", escaped(note))));
+    lines.extend(order(of).map(|order| format!("- {order}")));
+    lines.extend(findings.iter().map(|change| format!("- {}", escaped(change))));
     lines.push(String::new());
     lines.push("| difference | of all | between | A | B | name |".to_owned());
     lines.push("|---:|---:|---:|---:|---:|---|".to_owned());
-    for row in of.rows.iter().filter(|row| row.difference_ps() != 0).take(MOST_SHORT_ROWS) {
+    for row in of.rows.iter().filter(|row| row.difference_ps() != 0) {
         let [difference, share, low, high, a, b, ..] = cells(of, row);
         let between = if row.low.is_some() { format!("{low} and {high}") } else { "-".to_owned() };
         lines.push(format!("| {difference} | {share} | {between} | {a} | {b} | {} |", code(&name(row))));

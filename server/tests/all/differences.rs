@@ -129,6 +129,67 @@ fn an_operator_that_is_slower_in_every_second_step_comes_first() {
 }
 
 #[test]
+fn the_answer_does_not_depend_on_the_subject_of_rows() {
+    let (_dir, store) = runs();
+    // Each profile has one rank, with another number.
+    let pairs: [&[&str]; 2] = [&["a", "slow"], &["a", "slow", "--ranks", "0", "--b-ranks", "1"]];
+    for pair in pairs {
+        let by_name = diff(&store, pair);
+        for by in ["track", "layer", "hlo", "operator", "line", "rank"] {
+            let found = diff(&store, &[pair, &["--by", by]].concat());
+            for key in ["verdict", "answer", "total", "doubts"] {
+                assert_eq!(found[key], by_name[key], "{by}");
+            }
+            let rows = found["rows"].as_array().unwrap();
+            let sum: i64 = rows.iter().map(difference).sum();
+            assert_eq!(sum, difference(&found["total"]), "{by}");
+            let is_absent = ["layer", "hlo", "line"].contains(&by);
+            let shown = if is_absent { "name" } else { by };
+            assert_eq!((found["note"].is_string(), found["by"].as_str()), (is_absent, Some(shown)));
+            assert!(rows.iter().all(|row| row["name"] != "(none)"), "{found}");
+        }
+    }
+    let (_, text, _) = nprof(&store, &["diff", "a", "slow", "--by", "layer"]);
+    assert!(text.contains("no work of these runs has a known layer: rows are by name\n"), "{text}");
+    let found = diff(&store, &["a", "slow", "--ranks", "0", "--b-ranks", "1", "--by", "rank"]);
+    assert_eq!(
+        (&found["rows"][0]["name"], &found["rows"][0]["renamed"]),
+        (&"rank 0".into(), &"rank 1".into())
+    );
+}
+
+#[test]
+fn another_amount_of_work_is_not_faster_or_slower() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let demo = |name: &str, more: &[&str]| {
+        let fixed = ["demo", "--ingest-only", "--fault", "none", "--db-bucket", name];
+        succeed(&store, &[&fixed, more].concat());
+    };
+    demo("whole", &["--events", "20000"]);
+    demo("again", &["--events", "20000", "--seed", "2"]);
+    demo("half", &["--events", "10000"]);
+    let found = diff(&store, &["whole", "half"]);
+    assert_eq!(found["verdict"], "inconclusive", "{}", found["answer"]);
+    let doubt = found["doubts"][0].as_str().unwrap();
+    assert!(doubt.starts_with("the runs do another amount of work: "), "{doubt}");
+    assert_eq!(diff(&store, &["whole", "again"])["verdict"], "same");
+    let (code, ..) = nprof(&store, &["diff", "half", "whole", "--fail-on", "total_time > +2%"]);
+    assert_eq!(code, Some(4));
+}
+
+#[test]
+fn unrelated_traces_are_not_compared_because_of_a_name() {
+    let Some(dir) = shared("data/chrome") else { return };
+    let scratch = tempfile::tempdir().unwrap();
+    let store = scratch.path().join("store");
+    for (name, file) in [("flow", "flow.json"), ("webview", "webview.json.gz")] {
+        succeed(&store, &["ingest", dir.join(file).to_str().unwrap(), "--db-bucket", name]);
+    }
+    assert_eq!(diff(&store, &["flow", "webview"])["verdict"], "inconclusive");
+}
+
+#[test]
 fn two_runs_of_one_program_are_the_same() {
     let (_dir, store) = runs();
     for pair in [["a", "again"], ["a", "a"]] {
@@ -170,14 +231,54 @@ fn conditions_fail_a_change_that_is_more_than_chance() {
     assert_eq!(passed, Some(0));
     let (failed, _, error) = code(&["a", "slow", "--fail-on", "work:softmax > 5%", "--even-if-noise"]);
     assert!(failed == Some(3) && error.contains("softmax changed by +"), "{error}");
+    let (misspelt, _, error) = code(&["a", "again", "--fail-on", "work:softmaks > 5%"]);
+    assert!(misspelt == Some(4) && error.contains("no row has this name"), "{error}");
     let (gain, ..) = code(&["slow", "a", "--fail-on", "total_time < -0.1%", "--even-if-noise"]);
     assert_eq!(gain, Some(3));
     // One step of each has no bounds, and the difference is not much.
     let steps = ["a", "slow", "--region", "ProfilerStep#3", "--fail-on", "total_time > +2%"];
     let (undecided, _, error) = code(&steps);
     assert!(undecided == Some(4) && error.contains("cannot tell"), "{error}");
-    let (wrong, _, error) = code(&["a", "again", "--fail-on", "total > 2%"]);
-    assert!(wrong == Some(2) && error.contains("total_time > +2%"), "{error}");
+    let (wrong, _, error) = code(&["a", "again", "--fail-on", "total_tim > 2 ms"]);
+    assert!(wrong == Some(2) && error.contains("the nearest is `total_time`"), "{error}");
+}
+
+#[test]
+fn one_grammar_of_conditions_has_both_numbers_and_the_words_of_the_user() {
+    let (dir, store) = runs();
+    let code = |arguments: &[&str]| nprof(&store, arguments);
+    let of_change = ["diff", "a", "slow", "--even-if-noise", "--fail-on", "work:softmax > 5%"];
+    let (failed, _, error) = code(&of_change);
+    assert!(failed == Some(3) && error.contains("softmax changed by +"), "{error}");
+    assert!(error.contains("work:softmax > 5%: ") && error.contains(" %), more than 5% ("), "{error}");
+    // Conditions about one profile are those of the second one.
+    for (command, profiles) in [("diff", &["a", "slow"][..]), ("summary", &["slow"]), ("ranks", &["slow"])] {
+        let with = |condition: &str, expected: Option<i32>, part: &str| {
+            let (found, _, error) = code(&[&[command], profiles, &["--fail-on", condition]].concat());
+            assert!(found == expected && error.contains(part), "{command} {condition}: {found:?} {error}");
+        };
+        with("idle_time > 1 us", Some(3), ", more than 1 us");
+        with("idle_time > 1 s", Some(0), "");
+        with("wait > 90%", Some(0), "");
+        with("finding:errors > 90%", Some(0), "");
+        with("idle_time > 3%", Some(2), "idle_time is a time");
+        with("idel_time > 3 ms", Some(2), "the nearest is `idle_time`");
+        with("finding:spil > 1%", Some(2), "the nearest is spill");
+    }
+    let (wrong, _, error) = code(&["diff", "a", "slow", "--ranks", "0", "--fail-on", "wait > 10%"]);
+    assert!(wrong == Some(2) && error.contains("leave out ranks and regions"), "{error}");
+    let (wrong, _, error) = code(&["summary", "a", "--fail-on", "total_time > +2%"]);
+    assert!(wrong == Some(2) && error.contains("`nprof diff` checks"), "{error}");
+    // A report names the condition as it was written, and goes to a file.
+    let file = dir.path().join("report.xml");
+    let to_file = ["--output-format", "junit", "-o", file.to_str().unwrap()];
+    let conditions = ["diff", "a", "slow", "--fail-on", "finding:errors>90%", "--fail-on", "wait>90%"];
+    let (kept, out, error) = code(&[&conditions[..], &to_file].concat());
+    assert!(kept == Some(0) && out.is_empty() && error.contains("wrote "), "{error}");
+    let report = fs::read_to_string(&file).unwrap();
+    for name in ["finding:errors&gt;90%", "wait&gt;90%"] {
+        assert!(report.contains(&format!("name=\"{name}\"")), "{report}");
+    }
 }
 
 #[test]
@@ -220,6 +321,36 @@ fn all_forms_have_the_same_numbers() {
     for (key, value) in asked.as_object().unwrap() {
         assert_eq!(&found[key], value, "{key}");
     }
+}
+
+#[test]
+fn rows_stand_by_size_and_findings_that_came_are_named() {
+    let (_dir, store) = runs();
+    let found = diff(&store, &["a", "slow"]);
+    let rows = found["rows"].as_array().unwrap();
+    let kinds: Vec<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds[kinds.len() - 2..], ["beside", "idle"], "{found}");
+    let keys = rows[..rows.len() - 2].iter().map(|row| (row["is_certain"] == true, difference(row).abs()));
+    assert!(keys.collect::<Vec<_>>().is_sorted_by(|one, next| one >= next), "{found}");
+    assert_eq!(found["findings"], Value::Array(Vec::new()), "{found}");
+    let (_, text, _) = nprof(&store, &["diff", "a", "slow"]);
+    assert!(text.contains("\nboth runs have the same findings\n"), "{text}");
+    // One sign is a minus, and zero has none.
+    assert!(!text.contains(" -0") && text.contains('−'), "{text}");
+
+    for (name, fault) in [("cool", "none"), ("hot", "throttle")] {
+        let demo = ["demo", "--ingest-only", "--events", "40000", "--db-bucket", name, "--fault", fault];
+        succeed(&store, &demo);
+    }
+    let found = diff(&store, &["cool", "hot"]);
+    let came = found["findings"].as_array().unwrap().iter().find(|one| one["rule"] == "throttled");
+    assert_eq!(came.map(|one| &one["kind"]), Some(&"came".into()), "{}", found["findings"]);
+    for form in ["text", "markdown"] {
+        let (_, text, _) = nprof(&store, &["diff", "cool", "hot", "--output-format", form]);
+        assert!(text.contains("new finding throttled, "), "{text}");
+    }
+    // Findings are those of whole runs.
+    assert_eq!(diff(&store, &["cool", "hot", "--ranks", "0"])["findings"], Value::Null);
 }
 
 /// The tracks of two runs, as the API and a page with both give them.

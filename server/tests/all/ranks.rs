@@ -351,7 +351,7 @@ fn a_condition_that_holds_ends_with_three() {
     assert_eq!(code, Some(3), "{error}");
     assert!(out.contains("ROOT BLAME") && error.starts_with("nprof: wait of rank "), "{error}");
     // A quantity that nothing has cannot be told, and a condition that is none is refused.
-    assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "weight > 1%"]).0, Some(4));
+    assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "weight > 1%"]).0, Some(2));
     assert_eq!(nprof(dir.path(), &["collectives", "job", "--fail-on", "wait is long"]).0, Some(2));
 }
 

@@ -39,6 +39,17 @@ pub(super) fn renamed(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
     }
 }
 
+/// Pairs of rows of ranks with other numbers, if the runs have as many ranks and no number in
+/// common.
+pub(super) fn renumbered(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
+    let have_common = a.ranks.iter().any(|rank| b.ranks.contains(rank));
+    if have_common || a.names.len() != b.names.len() {
+        return Vec::new();
+    }
+    let rows = 0..u32::try_from(a.names.len()).unwrap_or(u32::MAX);
+    rows.map(|row| RowPair { a: row, b: row }).collect()
+}
+
 fn renamed_in_order(a: &RunSample, b: &RunSample) -> Vec<RowPair> {
     let numbers: FxHashMap<&str, u32> = a.names.iter().map(String::as_str).zip(0..).collect();
     let in_a: Vec<Option<u32>> = b.names.iter().map(|name| numbers.get(name.as_str()).copied()).collect();

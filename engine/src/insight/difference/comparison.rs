@@ -1,19 +1,19 @@
 //! Two runs beside each other.
 
-use super::alignment::{RowPair, renamed};
+use super::alignment::{RowPair, renamed, renumbered};
 use super::duration_counts::{DurationBars, DurationCounts};
 use super::interval::{ShiftBounds, bounds};
 use super::repetition::are_active_part;
 use super::run_sample::RunSample;
 use super::samples::RowSamples;
+use super::shared_work::{CountedWork, SharedWork};
+use super::work_key::{WITHOUT_SUBJECT, WorkKey};
 use rustc_hash::FxHashMap;
 
 /// Chance that the total of two runs of one program is called different.
 const TOTAL_ERROR: f64 = 0.006;
 /// Chance that any row of two runs of one program is.
 const ROWS_ERROR: f64 = 0.008;
-/// Chance that a row of two runs of one program is put before larger ones.
-const ORDER_ERROR: f64 = 0.006;
 /// Difference of the total, relative to it, below which runs are the same: clocks, temperature and
 /// placement differ by as much from one run to the next, which no single run shows.
 const LEAST_CHANGE: f64 = 0.005;
@@ -22,8 +22,6 @@ const LEAST_CHANGE: f64 = 0.005;
 const MOST_CHANCE: f64 = 0.1;
 /// Difference of the total, relative to it, from which on two single repetitions tell.
 const LEAST_SINGLE_CHANGE: f64 = 0.05;
-/// Part of the work of each run that has to be in the other one, too.
-const LEAST_COMMON: f64 = 0.5;
 
 /// Whether the second run is faster than the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +52,10 @@ impl SpeedVerdict {
 /// Why a comparison tells less than it could.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Doubt {
-    /// The runs have little work in common: this part of the one with less.
-    OtherWork(f64),
+    /// The runs have little work in common.
+    OtherWork(SharedWork),
+    /// The runs have other numbers of ranks.
+    OtherRanks(SharedRanks),
     /// A difference of the total of this part of it can be chance.
     TooNoisy(f64),
     /// There is one repetition of a run, so nothing tells how much it varies.
@@ -67,8 +67,24 @@ pub enum Doubt {
 impl Doubt {
     /// Whether the doubt alone makes the comparison inconclusive.
     fn is_decisive(self) -> bool {
-        matches!(self, Self::OtherWork(_) | Self::TooNoisy(_) | Self::EventsLost)
+        match self {
+            Self::OtherWork(_) | Self::TooNoisy(_) | Self::EventsLost => true,
+            Self::OtherRanks(ranks) => !ranks.work.is_all(),
+            Self::OneRepetition => false,
+        }
     }
+}
+
+/// Two runs with other numbers of ranks. Times are means over them, so the runs can be compared if
+/// the ranks run the same program.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SharedRanks {
+    /// Ranks of the first run.
+    pub a: usize,
+    /// Ranks of the second run.
+    pub b: usize,
+    /// The shared work of their ranks.
+    pub work: SharedWork,
 }
 
 /// A time in both runs, in picoseconds.
@@ -132,8 +148,6 @@ pub struct ComparedRow {
     pub change: TimeChange,
     /// The durations of the slices. `None` of what is no work.
     pub durations: Option<DurationBars>,
-    /// How large the difference is at least, if the row is looked at alone.
-    least_ps: f64,
 }
 
 impl ComparedRow {
@@ -150,7 +164,7 @@ impl ComparedRow {
     }
 }
 
-/// Two runs beside each other.
+/// Two runs beside each other. Work by name alone tells the verdict, its doubts and the total.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunComparison {
     /// Whether the second run is faster.
@@ -167,14 +181,18 @@ pub struct RunComparison {
     pub ranks: (usize, usize),
     /// Whether the times are those of the active part of each run, without start-up and tear-down.
     pub is_active_part: bool,
-    /// All parts of the total, whose differences sum up to its own: work by what it differs at
-    /// least, then by what it differs; then what is no work.
+    /// The subject of the rows.
+    pub by: WorkKey,
+    /// The subject that was asked for, if no work of either run has it.
+    pub absent: Option<WorkKey>,
+    /// All parts of the total, whose differences sum up to its own: work that differs by more than
+    /// chance, then other work, each by its difference; then what is no work.
     pub rows: Vec<ComparedRow>,
 }
 
 impl RunComparison {
-    /// Compares two runs. `None` if one has no work. `are_events_lost` says that one of the
-    /// recordings lacks events.
+    /// Compares the work by name of two runs. `None` if one has no work. `are_events_lost` says
+    /// that one of the recordings lacks events.
     #[must_use]
     pub fn of(a: &RunSample, b: &RunSample, are_events_lost: bool) -> Option<Self> {
         if a.repetitions() == 0 || b.repetitions() == 0 {
@@ -183,7 +201,7 @@ impl RunComparison {
         let pair = RunPair { a, b };
         let total = pair.total();
         let mut rows = pair.work(&renamed(a, b));
-        let common = common(&rows);
+        let shared = SharedWork::of(&counted(&rows), [a.cells(), b.cells()]);
         rows.sort_by(order);
         rows.extend(pair.rest(&rows, total));
         let mut comparison = Self {
@@ -194,16 +212,38 @@ impl RunComparison {
             left_out: (a.left_out, b.left_out),
             ranks: (a.ranks(), b.ranks()),
             is_active_part: [a, b].iter().all(|run| are_active_part(&run.repetitions)),
+            by: WorkKey::Name,
+            absent: None,
             rows,
         };
         if are_events_lost {
             comparison.doubts.push(Doubt::EventsLost);
         }
-        if common < LEAST_COMMON {
-            comparison.doubts.push(Doubt::OtherWork(common));
+        if !shared.is_one_program() {
+            comparison.doubts.push(Doubt::OtherWork(shared));
+        }
+        if a.ranks() != b.ranks() {
+            let ranks = SharedRanks { a: a.ranks(), b: b.ranks(), work: shared };
+            comparison.doubts.push(Doubt::OtherRanks(ranks));
         }
         comparison.judge();
         Some(comparison)
+    }
+
+    /// The same answer with rows about another subject, from the same repetitions of both runs. The
+    /// rows stay if no work has this subject.
+    #[must_use]
+    pub fn grouped(mut self, a: &RunSample, b: &RunSample, by: WorkKey) -> Self {
+        let pair = RunPair { a, b };
+        let pairs = if by == WorkKey::Rank { renumbered(a, b) } else { renamed(a, b) };
+        let mut rows = pair.work(&pairs);
+        if rows.iter().all(|row| row.name == WITHOUT_SUBJECT) {
+            self.absent = Some(by);
+            return self;
+        }
+        rows.sort_by(order);
+        rows.extend(pair.rest(&rows, self.total));
+        Self { rows, by, ..self }
     }
 
     fn judge(&mut self) {
@@ -298,7 +338,6 @@ impl RunPair<'_> {
         // No row has this number.
         let samples = |of: &RunSample, row: Option<u32>| of.row(row.unwrap_or(u32::MAX));
         let (of_a, of_b) = (samples(self.a, a), samples(self.b, b));
-        let least = bounds(&of_a, &of_b, is_coupled, ORDER_ERROR).map_or(0.0, |bounds| bounds.least());
         ComparedRow {
             kind: TimeKind::Work,
             renamed: name_b.clone().filter(|name| name_a.as_ref().is_some_and(|other| other != name)),
@@ -307,7 +346,6 @@ impl RunPair<'_> {
             b_count: b.map_or(0, |row| self.b.count(row)),
             change: self.change(&of_a, &of_b, is_coupled, error),
             durations: self.durations(a, b),
-            least_ps: least,
         }
     }
 
@@ -329,7 +367,6 @@ impl RunPair<'_> {
             b_count: 0,
             change,
             durations: None,
-            least_ps: 0.0,
         };
         let beside = self.change(&self.a.beside(), &self.b.beside(), true, error);
         let sum =
@@ -342,20 +379,16 @@ impl RunPair<'_> {
     }
 }
 
-/// The order of rows of work: by what they differ at least, then by what they differ.
+/// The order of rows of work: differences that are more than chance, then the others, each by size.
 fn order(one: &ComparedRow, other: &ComparedRow) -> std::cmp::Ordering {
-    let size = |of: &ComparedRow| of.change.difference_ps().unsigned_abs();
-    let by_least = other.least_ps.total_cmp(&one.least_ps);
-    by_least.then_with(|| size(other).cmp(&size(one))).then_with(|| one.name.cmp(&other.name))
+    let key = |of: &ComparedRow| (of.change.is_certain(), of.change.difference_ps().unsigned_abs());
+    key(other).cmp(&key(one)).then_with(|| one.name.cmp(&other.name))
 }
 
-/// The part of the work of each run whose rows the other one has, too: that of the run with less.
-fn common(rows: &[ComparedRow]) -> f64 {
-    let part = |time: fn(&TimeChange) -> i64| {
-        let all: i64 = rows.iter().map(|row| time(&row.change)).sum();
-        let shared = rows.iter().filter(|row| !row.is_new() && !row.is_gone());
-        let shared: i64 = shared.map(|row| time(&row.change)).sum();
-        if all > 0 { shared as f64 / all as f64 } else { 1.0 }
+fn counted(rows: &[ComparedRow]) -> Vec<CountedWork> {
+    let of_row = |row: &ComparedRow| CountedWork {
+        times_ps: [row.change.a_ps, row.change.b_ps],
+        counts: [row.a_count, row.b_count],
     };
-    part(|change| change.a_ps).min(part(|change| change.b_ps))
+    rows.iter().map(of_row).collect()
 }

@@ -29,11 +29,6 @@ impl ShiftBounds {
     fn width(&self) -> f64 {
         self.high - self.low
     }
-
-    /// How far the difference is from zero at least.
-    pub(super) fn least(&self) -> f64 {
-        self.low.max(-self.high).max(0.0)
-    }
 }
 
 /// The bounds of the difference of two means, with this chance of being wrong. `None` if the

@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 
 use super::{
-    ComparedRow, RankSample, RunComparison, RunRepetition, RunSample, SpeedVerdict, TimeKind, WorkKeys,
+    ComparedRow, Doubt, RankSample, RunComparison, RunRepetition, RunSample, SpeedVerdict, TimeKind, WorkKey,
+    WorkKeys,
 };
 use crate::base::Interval;
 use crate::exec::Cancel;
@@ -131,4 +132,45 @@ fn runs_with_little_in_common_are_not_compared() {
         run_of(&[vec![Drawn(0, "read", 0, 50), Drawn(0, "sort", 50, 80), Drawn(0, "write", 80, 200)]], 0);
     let found = RunComparison::of(&of("train"), &other, false).unwrap();
     assert_eq!(found.verdict, SpeedVerdict::Inconclusive, "{found:?}");
+}
+
+#[test]
+fn runs_with_another_number_of_ranks_need_one_program() {
+    let rank = |name: &'static str| vec![Drawn(0, "gemm", 0, 60), Drawn(0, name, 60, 100)];
+    let run = |ranks: usize, name: &'static str| run_of(&vec![rank(name); ranks], 0);
+    let pair = |a: &RunSample, b: &RunSample| {
+        let of = RunComparison::of(a, b, false).unwrap();
+        (of.verdict, of.doubts)
+    };
+    let slow = run_of(&vec![vec![Drawn(0, "gemm", 0, 90), Drawn(0, "add", 90, 130)]; 16], 0);
+    let (verdict, doubts) = pair(&run(4, "add"), &slow);
+    assert_eq!(verdict, SpeedVerdict::Slower, "{doubts:?}");
+    assert!(matches!(doubts[0], Doubt::OtherRanks(ranks) if (ranks.a, ranks.b) == (4, 16)), "{doubts:?}");
+    // An all-reduce among more ranks has another name.
+    let other = run_of(
+        &vec![vec![Drawn(0, "gemm", 0, 90), Drawn(1, "ring", 100, 130), Drawn(0, "tree", 130, 131)]; 16],
+        0,
+    );
+    let (verdict, doubts) = pair(&run(4, "add"), &other);
+    assert_eq!(verdict, SpeedVerdict::Inconclusive, "{doubts:?}");
+    assert!(matches!(doubts[0], Doubt::OtherRanks(_)), "{doubts:?}");
+}
+
+#[test]
+fn rows_of_another_subject_leave_the_answer() {
+    let run = |names: [&'static str; 2]| {
+        let [first, second] = names;
+        run_of(&[vec![Drawn(0, first, 0, 60), Drawn(0, second, 60, 100), Drawn(0, first, 110, 170)]], 0)
+    };
+    let (a, b) = (run(["gemm", "add"]), run(["gemm", "add"]));
+    let of = RunComparison::of(&a, &b, false).unwrap();
+    // No other rows are in both, yet the work is.
+    let grouped = of.clone().grouped(&run(["rank 3", "of 3"]), &run(["rank 1", "of 1"]), WorkKey::Track);
+    assert_eq!((grouped.verdict, grouped.total, &grouped.doubts), (of.verdict, of.total, &of.doubts));
+    assert_eq!((grouped.by, grouped.absent), (WorkKey::Track, None));
+    assert!(grouped.rows.iter().any(|row| row.name == "rank 3"));
+    let sums = grouped.rows.iter().map(times).fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1));
+    assert_eq!(sums, (of.total.a_ps, of.total.b_ps));
+    let absent = of.clone().grouped(&run(["(none)"; 2]), &run(["(none)"; 2]), WorkKey::Layer);
+    assert_eq!((absent.by, absent.absent, absent.rows), (WorkKey::Name, Some(WorkKey::Layer), of.rows));
 }

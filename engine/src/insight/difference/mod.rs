@@ -19,13 +19,15 @@ mod repetition;
 mod run_sample;
 mod samples;
 pub mod sentence;
+mod shared_work;
 mod slice_sample;
 mod work_key;
 
 pub(in crate::insight) use alignment::function;
-pub use comparison::{ComparedRow, Doubt, RunComparison, SpeedVerdict, TimeChange, TimeKind};
+pub use comparison::{ComparedRow, Doubt, RunComparison, SharedRanks, SpeedVerdict, TimeChange, TimeKind};
 pub use duration_counts::DurationBars;
 pub use rank_sample::RankSample;
 pub use repetition::{RunRepetition, repetitions};
 pub use run_sample::RunSample;
+pub use shared_work::SharedWork;
 pub use work_key::{WorkKey, WorkKeys};

@@ -26,8 +26,6 @@ pub struct RunSample {
     pub(super) left_out: usize,
     /// The rows of a repetition of one rank in the order of their starts.
     pub(super) order: Vec<u32>,
-    /// By what values are multiplied: 1 for means over ranks, their number for sums.
-    times: i64,
 }
 
 /// One repetition of one rank.
@@ -100,14 +98,7 @@ impl RunSample {
             names,
             is_coupled,
             durations,
-            times: 1,
         }
-    }
-
-    /// The same run with sums over ranks in place of means.
-    #[must_use]
-    pub fn summed(self) -> Self {
-        Self { times: self.ranks.len() as i64, ..self }
     }
 
     /// The names of rows in the order of their starts.
@@ -125,6 +116,11 @@ impl RunSample {
     #[must_use]
     pub fn ranks(&self) -> usize {
         self.ranks.len()
+    }
+
+    /// Number of repetitions of all ranks together.
+    pub(super) fn cells(&self) -> usize {
+        self.repetitions() * self.ranks()
     }
 
     /// The times of a row in all repetitions and ranks.
@@ -155,7 +151,7 @@ impl RunSample {
     fn samples(&self, value: impl Fn(&RepeatedWork) -> i64) -> RowSamples {
         let repeat = |(cells, is_open): (&Vec<RepeatedWork>, &bool)| RepeatedValues {
             is_open: *is_open,
-            of_ranks: cells.iter().map(|cell| value(cell).saturating_mul(self.times)).collect(),
+            of_ranks: cells.iter().map(&value).collect(),
         };
         RowSamples(self.cells.iter().zip(&self.is_open).map(repeat).collect())
     }

@@ -74,7 +74,7 @@ enum KeysOf {
 }
 
 /// Name of the row of work that lacks what rows are about.
-const NONE: &str = "(none)";
+pub(super) const WITHOUT_SUBJECT: &str = "(none)";
 
 impl WorkKeys {
     /// The rows of the work of a rank.
@@ -191,7 +191,7 @@ impl RowNames {
 
     /// The row of a name. It is coupled if any of its work is.
     pub(super) fn number(&mut self, name: Option<&str>, is_coupled: bool) -> u32 {
-        let name = name.filter(|name| !name.is_empty()).unwrap_or(NONE);
+        let name = name.filter(|name| !name.is_empty()).unwrap_or(WITHOUT_SUBJECT);
         let number = match self.numbers.get(name) {
             Some(number) => *number,
             None => {

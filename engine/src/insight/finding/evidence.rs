@@ -75,7 +75,7 @@ pub(super) fn ranks_in_words(ranks: &[u32]) -> String {
 
 /// A share in percent.
 #[must_use]
-pub(in crate::insight) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

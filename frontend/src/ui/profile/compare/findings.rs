@@ -1,15 +1,10 @@
 //! Findings that came or went between the first two profiles of the page.
 
 use leptos::prelude::*;
-use nprof_engine::base::time::short_duration;
+use nprof_engine::wire::finding_changes::{ChangeKind, FindingChange, MOST_EVENTS_UNASKED, finding_changes};
 
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
-use crate::view::finding_changes::{ChangeKind, FindingChange, finding_changes};
-
-/// Larger runs are asked for their findings only if the user wants it: each needs a dependency
-/// graph.
-const MOST_EVENTS_UNASKED: u64 = 4_000_000;
 
 /// The changes of findings from the first to the second profile. Nothing while they are not known.
 #[component]
@@ -60,15 +55,8 @@ pub fn ComparedFindings(
 
 #[component]
 fn Change(change: FindingChange) -> impl IntoView {
+    let (word, cost) = (change.kind.word(), change.cost());
     let FindingChange { rule, kind, a_ps, b_ps, text } = change;
-    let time = |ps: i64| short_duration(ps as f64);
-    let (word, cost) = match kind {
-        ChangeKind::Came if b_ps > 0 => ("new", time(b_ps)),
-        ChangeKind::Came => ("new", String::new()),
-        ChangeKind::Went if a_ps > 0 => ("gone", time(a_ps)),
-        ChangeKind::Went => ("gone", String::new()),
-        ChangeKind::Changed => ("changed", format!("{} → {}", time(a_ps), time(b_ps))),
-    };
     let direction = if b_ps > a_ps || kind == ChangeKind::Came { "worse" } else { "better" };
     let title = text.clone();
     view! {

@@ -123,6 +123,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
             <h2>{found.answer.clone()}</h2>
             {doubts}
             <p class="muted">{found.times_are.clone()}</p>
+            {found.note.clone().map(|note| view! { <p class="muted">{note}</p> })}
             <ol class="compare-runs" aria-label="Time of both runs">{runs}</ol>
             {has_profiles.then(|| view! { <ComparedFindings opened /> })}
         </header>

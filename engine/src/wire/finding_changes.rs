@@ -1,14 +1,20 @@
 //! Findings that came or went between two runs.
 
-use nprof_engine::wire::findings::{FindingEntry, Findings, RuleState};
+use serde::Serialize;
 
+use super::findings::{FindingEntry, Findings, RuleState};
+use crate::base::time::short_duration;
+
+/// Events of both runs up to which their findings are compared without being asked for: each needs
+/// a dependency graph.
+pub const MOST_EVENTS_UNASKED: u64 = 4_000_000;
 /// Changes that are shown.
 const MOST_CHANGES: usize = 6;
 /// Smallest change of a cost, as a share of the larger one: less is noise of the replay.
 const LEAST_CHANGE: f64 = 0.1;
 
 /// The change of all findings of a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindingChange {
     /// Id of the rule.
     pub rule: String,
@@ -23,7 +29,8 @@ pub struct FindingChange {
 }
 
 /// How findings of a rule changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
     /// The second run has them, the first one does not.
     Came,
@@ -31,6 +38,31 @@ pub enum ChangeKind {
     Went,
     /// Both have them, and their cost is another.
     Changed,
+}
+
+impl ChangeKind {
+    /// The word for people.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Came => "new",
+            Self::Went => "gone",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+impl FindingChange {
+    /// The costs for people. Empty if none is known.
+    #[must_use]
+    pub fn cost(&self) -> String {
+        let time = |ps: i64| if ps > 0 { short_duration(ps as f64) } else { String::new() };
+        match self.kind {
+            ChangeKind::Came => time(self.b_ps),
+            ChangeKind::Went => time(self.a_ps),
+            ChangeKind::Changed => format!("{} → {}", time(self.a_ps), time(self.b_ps)),
+        }
+    }
 }
 
 /// The changes from the first to the second run, the largest first. A rule that cannot tell about a
@@ -71,9 +103,8 @@ fn change(a: &Findings, b: &Findings, rule: String) -> Option<FindingChange> {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::findings::BracketEntry;
-
     use super::*;
+    use crate::wire::findings::BracketEntry;
 
     /// Answers of rules: found with a cost, nothing, or nobody can tell.
     fn findings(rules: &[(&str, RuleState, i64)]) -> Findings {
@@ -130,6 +161,8 @@ mod tests {
         ];
         assert_eq!(drawn, expected);
         assert_eq!(changes[0].text, "spill is there");
+        let costs: Vec<String> = changes.iter().map(FindingChange::cost).collect();
+        assert_eq!(costs, ["50 ps", "100 ps → 60 ps", "30 ps", ""]);
         assert_eq!(finding_changes(&a, &a), []);
     }
 }
