@@ -55,10 +55,10 @@ const NEEDED: &[NeededData] = &[
 
 /// The metrics of the whole run without a value.
 pub(super) fn absent(groups: &[MetricGroup]) -> impl Iterator<Item = AbsentMetrics> {
-    let is_there = |name: &&str| groups.iter().flat_map(|of| &of.metrics).any(|metric| metric.name == **name);
+    let is_there = |name: &str| groups.iter().flat_map(|of| &of.metrics).any(|metric| metric.name == *name);
     NEEDED
         .iter()
-        .filter(move |one| !one.metrics.iter().any(|name| is_there(&name)))
+        .filter(move |one| !one.metrics.iter().any(|name| is_there(name)))
         .map(|one| one.absent.clone())
 }
 
