@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::limit::{DEFAULT_LIMIT, MAX_LIMIT, at_most};
 use crate::base::{ClockFit, Time};
 use crate::exec::Work;
-use crate::query::{HitPage, HitPlace, SearchPattern, Syntax};
+use crate::query::{HitPage, HitPlace, PatternError, ResolvedFilter, SearchPattern, Syntax};
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
 use crate::wire::grammar::{
@@ -16,7 +16,7 @@ use crate::wire::grammar::{
 use crate::wire::refusal::{Refusal, RefusalKind};
 use crate::wire::search::SearchResult;
 
-const SYNTAXES: Words<Syntax> = &[("text", Syntax::Text), ("regex", Syntax::Regex)];
+const SYNTAXES: Words<Syntax> = &[("text", Syntax::Text), ("regex", Syntax::Regex), ("query", Syntax::Query)];
 const TOWARDS: Words<Toward> =
     &[("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
 const DIRECTION: Word<Toward> = Word { name: "direction", words: TOWARDS, default: Some(Toward::Next) };
@@ -43,9 +43,9 @@ parameters! {
     pub struct SearchQuestion {
         /// Text to search for. An empty text finds nothing.
         pub text: String = Text::in_query("q"),
-        /// Syntax of the query: a plain text, or a regular expression of Rust's crate regex,
-        /// without look-around and backreferences. The error of an invalid expression names the
-        /// character.
+        /// Syntax of the query: a plain text; a regular expression of Rust's crate regex, without
+        /// look-around and backreferences; or words, fields and numbers, such as `opcode=MATMUL
+        /// dur>5us -/warm.?up/`. The error of an invalid query names the character.
         pub syntax: Syntax = Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) },
         /// Place among the hits.
         pub at: HitPlace = PlaceOfHits,
@@ -71,9 +71,20 @@ impl Ask for SearchQuestion {
 
 impl AskRank for SearchQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SearchResult, Refusal> {
-        let pattern = SearchPattern::new(&self.text, self.syntax)
-            .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
-        answer::search(rank.view(), &pattern, self.page(), work).map_err(|error| rank.refusal(error))
+        let refused = |error: PatternError| Refusal::new(RefusalKind::BadPattern, error.to_string());
+        let view = rank.view();
+        let found = match self.syntax {
+            Syntax::Query => {
+                let number = rank.detail().map_err(|error| rank.refusal(error))?.entry.rank.number();
+                let filter = ResolvedFilter::new(view.segment, &self.text, number).map_err(refused)?;
+                answer::filter(view, &filter, self.page(), work)
+            }
+            Syntax::Text | Syntax::Regex => {
+                let pattern = SearchPattern::new(&self.text, self.syntax).map_err(refused)?;
+                answer::search(view, &pattern, self.page(), work)
+            }
+        };
+        found.map_err(|error| rank.refusal(error))
     }
 }
 

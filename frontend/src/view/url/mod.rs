@@ -429,7 +429,7 @@ fn order(name: &str) -> Result<RankOrder, UrlError> {
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {
-    syntax_of(name).ok_or(UrlError::Parameter { name: "search", expected: "text or regex" })
+    syntax_of(name).ok_or(UrlError::Parameter { name: "search", expected: "text, regex or query" })
 }
 
 #[cfg(test)]

@@ -317,7 +317,7 @@ fn broken_links_say_what_is_wrong() {
     check_refused("/profile/x?row=a:b", "\"row\"");
     check_refused("/profile/x?counter=7", "\"counter\"");
     check_refused("/profile/x?ranks=", "\"ranks\"");
-    check_refused("/profile/x?search=glob", "text or regex");
+    check_refused("/profile/x?search=glob", "text, regex or query");
     check_refused("/profile/x?q=%ff", "\"q\"");
     check_refused("/profile/x?tab=3", "details, selection");
     check_refused("/profile/x?dock=yes", "\"dock\" should be open or closed");

@@ -72,7 +72,7 @@ pub fn HitsPanel(
         SearchOutcome::NoHits => {
             let verb = match search.syntax() {
                 Syntax::Text => "contains",
-                Syntax::Regex => "matches",
+                Syntax::Regex | Syntax::Query => "matches",
             };
             let query = search.query();
             empty(if is_of_all() {

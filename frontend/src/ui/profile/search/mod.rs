@@ -197,7 +197,7 @@ impl Search {
     /// Switches between text and regular expression.
     pub(super) fn toggle_syntax(self) {
         let other = match untrack(|| self.syntax()) {
-            Syntax::Text => Syntax::Regex,
+            Syntax::Text | Syntax::Query => Syntax::Regex,
             Syntax::Regex => Syntax::Text,
         };
         self.opened.act(&Command::SearchAs(other));

@@ -21,7 +21,7 @@ const MULTIPLES: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("m", 1e6), ("g", 1e
 /// The number that a text means in a column with this unit. `None` if it is no number, or if its
 /// unit does not suit.
 #[must_use]
-pub(super) fn quantity(text: &str, unit: &str) -> Option<f64> {
+pub fn quantity(text: &str, unit: &str) -> Option<f64> {
     let text = text.trim().to_lowercase();
     let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'-');
     let end = text.bytes().take_while(|&byte| is_number(byte)).count();
