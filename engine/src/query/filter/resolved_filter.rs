@@ -43,6 +43,13 @@ enum ResolvedTest {
     All(bool),
 }
 
+/// The slices with a text that matches.
+impl From<SearchPattern> for ResolvedFilter {
+    fn from(pattern: SearchPattern) -> Self {
+        Self { words: vec![ResolvedWord { excludes: false, test: ResolvedTest::Text(pattern) }] }
+    }
+}
+
 impl ResolvedFilter {
     /// Looks up the fields of a query. `rank` is the number of the rank; all ranks
     /// together have none.

@@ -73,18 +73,17 @@ impl AskRank for SearchQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SearchResult, Refusal> {
         let refused = |error: PatternError| Refusal::new(RefusalKind::BadPattern, error.to_string());
         let view = rank.view();
-        let found = match self.syntax {
+        let filter = match self.syntax {
             Syntax::Query => {
                 let number = rank.detail().map_err(|error| rank.refusal(error))?.entry.rank.number();
-                let filter = ResolvedFilter::new(view.segment, &self.text, number).map_err(refused)?;
-                answer::filter(view, &filter, self.page(), work)
+                ResolvedFilter::new(view.segment, &self.text, number)
             }
             Syntax::Text | Syntax::Regex => {
-                let pattern = SearchPattern::new(&self.text, self.syntax).map_err(refused)?;
-                answer::search(view, &pattern, self.page(), work)
+                SearchPattern::new(&self.text, self.syntax).map(ResolvedFilter::from)
             }
         };
-        found.map_err(|error| rank.refusal(error))
+        answer::search(view, &filter.map_err(refused)?, self.page(), work)
+            .map_err(|error| rank.refusal(error))
     }
 }
 
