@@ -28,7 +28,10 @@ pub use copy::SegmentCut;
 pub use counter::{CounterAt, CounterSpan};
 pub use extent::extent;
 pub use fields::BlockFields;
-pub use filter::{FieldTest, FilterWord, NumberComparison, ResolvedFilter, WordFilter, WordTest, quantity};
+pub use filter::{
+    FieldTest, FilterScope, FilterWord, NumberComparison, RegionSpan, ResolvedFilter, ShortName, WordFilter,
+    WordTest, quantity,
+};
 pub use listing::{ListedRow, Listing, RowFilter};
 pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::StepDirection;

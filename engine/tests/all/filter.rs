@@ -1,13 +1,16 @@
 //! Queries of users: what they find by indexes is what a look at every row finds.
 
+use nprof_engine::base::Interval;
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
+use nprof_engine::makers::SHORT_NAMES;
 use nprof_engine::model::{
     FieldSpec, Nesting, OwnedValue, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec,
     Unit, Value,
 };
 use nprof_engine::query::{
-    self, FieldTest, FilterWord, HitPage, NumberComparison, ResolvedFilter, WordFilter, WordTest,
+    self, FieldTest, FilterScope, FilterWord, HitPage, NumberComparison, RegionSpan, ResolvedFilter,
+    WordFilter, WordTest,
 };
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -27,7 +30,8 @@ fn segment(slices: &[Given]) -> Segment<Vec<u8>> {
     // Small groups give many blocks.
     let options = BuildOptions { group_bytes: 2_000, ..BuildOptions::default() };
     let mut builder = Builder::new(&scratch, &mut bytes, options).unwrap();
-    let table = builder.table(TableSpec::new("instruction", TableKind::Slices, "")).unwrap();
+    let table =
+        builder.table(TableSpec::new("instruction", TableKind::Slices, "").named_by("opcode")).unwrap();
     let layer = builder.field(table, FieldSpec::named("Layer Name")).unwrap();
     let size = builder.field(table, FieldSpec::new("transfer_size", Unit::Bytes, "", "")).unwrap();
     let group = builder.track(TrackSpec::group("Engines", None, 0)).unwrap();
@@ -48,7 +52,11 @@ fn segment(slices: &[Given]) -> Segment<Vec<u8>> {
 
 /// The rows that a query finds, by their numbers.
 fn found(segment: &Segment<Vec<u8>>, query: &str) -> Result<Vec<u32>, String> {
-    let filter = ResolvedFilter::new(segment, query, Some(3)).map_err(|fault| fault.to_string())?;
+    let regions = [("step 1", 0, 2_000), ("step 10", 2_000, 9_000)]
+        .map(|(name, start, end)| RegionSpan { name: name.to_owned(), span: Interval::new(start, end) });
+    let scope =
+        FilterScope { rank: Some(3), regions: &regions, short_names: &SHORT_NAMES, ..FilterScope::default() };
+    let filter = ResolvedFilter::new(segment, query, &scope).map_err(|fault| fault.to_string())?;
     let hits = filter.find(segment, HitPage::first(5), Work::IN_PLACE).unwrap();
     assert_eq!(hits.hits.len(), (hits.rows.len() as usize).min(5));
     assert!(hits.hits.windows(2).all(|two| two[0].start_ps <= two[1].start_ps));
@@ -218,7 +226,11 @@ fn an_unknown_field_names_the_nearest_one() {
     assert!(fault("zzzzzz:1").contains("quotes make a text of it"));
     assert!(fault("size>many").contains("size is a number: write it as 32KiB"));
     assert!(fault("layer>5").contains("layer is a text"));
-    assert!(fault("track:nowhere").contains("no track"));
+    assert!(fault("track:nowhere").contains("no track is called nowhere"));
+    assert!(fault("track:Vectr").contains("did you mean \"Vector\"?"));
+    assert!(fault("dur>5usec").contains("dur has no unit usec: did you mean us?"));
+    assert!(fault("size:1..5parsec").contains("size has no unit parsec; there are b, kb"));
+    assert!(fault("in:steps").contains("no region is called steps: did you mean \"step 1\"?"));
 }
 
 #[test]
@@ -235,9 +247,14 @@ fn names_of_exports_and_short_ones_find_the_same() {
         "track=Tensor",
         "-rank:3,5 x",
         "rank:3 -DRAIN",
+        "start<1ns",
+        "start:..0.5ns mat",
     ] {
         let expected: &[u32] = if query.contains('x') { &[] } else { &[0] };
         assert_eq!(found(&segment, query).unwrap(), expected, "{query}");
     }
     assert_eq!(found(&segment, "").unwrap(), [0; 0]);
+    assert_eq!(found(&segment, "start>=1ns").unwrap(), [1]);
+    assert_eq!(found(&segment, "in:\"step 1\"").unwrap(), [0, 1], "not step 10");
+    assert_eq!(found(&segment, "in:0 -in=\"step 1\"").unwrap(), [0; 0]);
 }

@@ -6,6 +6,7 @@ pub mod condition;
 pub mod energy;
 mod file_shelf;
 pub mod findings;
+pub mod found_slices;
 pub mod graph;
 pub mod graph_meter;
 pub mod job_segment;

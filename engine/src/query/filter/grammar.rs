@@ -1,11 +1,21 @@
 //! The grammar of queries.
 
-use super::word::{FieldTest, FilterWord, NumberComparison, WordTest};
+use super::word::{FieldTest, FilterWord, NumberComparison, WordFilter, WordTest, is_sign};
 use crate::query::search::{PatternError, SearchPattern, Syntax};
 
-/// Whether a letter ends the name of a field.
-pub fn is_sign(letter: char) -> bool {
-    matches!(letter, ':' | '=' | '<' | '>' | '~')
+impl WordFilter {
+    /// Reads a query.
+    ///
+    /// ```
+    /// use nprof_engine::query::WordFilter;
+    ///
+    /// let filter = WordFilter::parse("opcode=MATMUL dur>5us -/warm.?up/").unwrap();
+    /// assert_eq!(filter.words.len(), 3);
+    /// assert_eq!(WordFilter::parse("dur>").unwrap_err().at, Some(4));
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        Ok(Self { words: words(text)?.into_iter().map(|(_, word)| word).collect() })
+    }
 }
 
 /// The words of a query, each with the position of its first character.
@@ -190,7 +200,6 @@ impl Reader {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::WordFilter;
     use super::*;
 
     fn words_of(text: &str) -> Vec<WordTest> {

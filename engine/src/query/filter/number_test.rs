@@ -2,6 +2,7 @@
 
 use super::quantity::quantity;
 use super::word::NumberComparison;
+use crate::base::Interval;
 
 /// Ranges of numbers, one of which must have a number.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,18 @@ impl NumberTest {
             })
         };
         texts.iter().map(range).collect::<Option<Vec<_>>>().map(Self)
+    }
+
+    /// The numbers in one of these spans, without their ends.
+    pub fn within(spans: impl Iterator<Item = Interval>) -> Self {
+        let range = |span: Interval| {
+            let (start, end) = (span.start.0, span.end.0);
+            NumberRange {
+                low: NumberBound::low(start as f64, Some(start.into()), false),
+                high: NumberBound::high(end as f64, Some(end.into()), true),
+            }
+        };
+        Self(spans.map(range).collect())
     }
 
     /// Whether a whole number passes.

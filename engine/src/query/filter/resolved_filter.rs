@@ -3,20 +3,16 @@
 //! Texts are found as in a search: in the dictionary, then by postings. Numbers are compared block
 //! by block; zone maps tell which blocks can have any that pass.
 
-use std::collections::BTreeSet;
-
 use roaring::RoaringBitmap;
 
+use super::filter_scope::FilterScope;
 use super::grammar;
-use super::known_field::{self, KnownColumn, columns_named};
-use super::number_test::NumberTest;
-use super::word::{FieldTest, FilterWord, WordTest};
+use super::resolved_test::{ResolvedTest, TestedColumn};
 use crate::base::Result;
 use crate::block::{BlockValues, ColumnType, ZoneMap};
-use crate::codec::ColumnTexts;
 use crate::exec::Work;
-use crate::model::{TableKind, TrackId};
-use crate::query::search::{self, HitPage, PatternError, SearchHits, SearchPattern, Syntax};
+use crate::model::TableKind;
+use crate::query::search::{self, HitPage, PatternError, SearchHits, SearchPattern};
 use crate::segment::{BlockReader, Bytes, Segment};
 
 /// A query whose fields and numbers are those of a segment.
@@ -31,18 +27,6 @@ struct ResolvedWord {
     test: ResolvedTest,
 }
 
-#[derive(Debug, Clone)]
-enum ResolvedTest {
-    /// Any text that matches.
-    Text(SearchPattern),
-    /// A text of these columns that matches, or a number that passes.
-    Columns { pattern: Option<SearchPattern>, texts: Vec<usize>, numbers: Vec<(usize, NumberTest)> },
-    /// The rows of these tracks.
-    Tracks(Vec<TrackId>),
-    /// All rows, or none.
-    All(bool),
-}
-
 /// The slices with a text that matches.
 impl From<SearchPattern> for ResolvedFilter {
     fn from(pattern: SearchPattern) -> Self {
@@ -51,16 +35,32 @@ impl From<SearchPattern> for ResolvedFilter {
 }
 
 impl ResolvedFilter {
-    /// Looks up the fields of a query. `rank` is the number of the rank; all ranks
-    /// together have none.
-    pub fn new<B: Bytes>(segment: &Segment<B>, query: &str, rank: Option<u32>) -> Result<Self, PatternError> {
-        let words = grammar::words(query)?.into_iter().map(|(at, word)| {
-            let FilterWord { excludes, test } = word;
-            let fault = |what| PatternError { at: Some(at), what };
-            let test = resolved(segment, test, rank).map_err(fault)?;
-            Ok(ResolvedWord { excludes, test })
-        });
-        Ok(Self { words: words.collect::<Result<_, PatternError>>()? })
+    /// Looks up the fields of a query. A word that means nothing on this rank is an error.
+    pub fn new<B: Bytes>(
+        segment: &Segment<B>,
+        query: &str,
+        scope: &FilterScope<'_>,
+    ) -> Result<Self, PatternError> {
+        let (filter, faults) = Self::of_some_rank(segment, query, scope)?;
+        faults.into_iter().next().map_or(Ok(filter), Err)
+    }
+
+    /// Looks up the fields of a query about several ranks. A word that means nothing on this rank
+    /// finds nothing there; such words come back as faults.
+    pub fn of_some_rank<B: Bytes>(
+        segment: &Segment<B>,
+        query: &str,
+        scope: &FilterScope<'_>,
+    ) -> Result<(Self, Vec<PatternError>), PatternError> {
+        let (mut words, mut faults) = (Vec::new(), Vec::new());
+        for (at, word) in grammar::words(query)? {
+            let test = ResolvedTest::new(segment, &word.test, scope).unwrap_or_else(|what| {
+                faults.push(PatternError { at: Some(at), what });
+                ResolvedTest::All(false)
+            });
+            words.push(ResolvedWord { excludes: word.excludes, test });
+        }
+        Ok((Self { words }, faults))
     }
 
     /// The slices that the query finds; the hits of the page in detail. An empty query finds
@@ -90,148 +90,6 @@ impl ResolvedFilter {
     }
 }
 
-/// A word with the columns of a segment, or what is wrong with it.
-fn resolved<B: Bytes>(
-    segment: &Segment<B>,
-    test: WordTest,
-    rank: Option<u32>,
-) -> Result<ResolvedTest, String> {
-    let pattern = |text: &str, syntax| SearchPattern::new(text, syntax).map_err(|fault| fault.what);
-    Ok(match test {
-        WordTest::Regex(regex) => ResolvedTest::Text(pattern(&regex, Syntax::Regex)?),
-        WordTest::Text(texts) => ResolvedTest::Text(contained(&texts)?),
-        WordTest::Field { name, test } => match known_field::plain(&name).as_str() {
-            "track" => ResolvedTest::Tracks(tracks(segment, &test)?),
-            "rank" => {
-                let test = number_test(&test, "", "rank")?;
-                ResolvedTest::All(rank.is_some_and(|rank| test.has_whole(rank.into())))
-            }
-            _ => of_field(segment, &name, &test)?,
-        },
-    })
-}
-
-/// A text with one of these in it.
-fn contained(texts: &[String]) -> Result<SearchPattern, String> {
-    match texts {
-        [text] => Ok(SearchPattern::text(text)),
-        _ => SearchPattern::new(&one_of(texts), Syntax::Regex).map_err(|fault| fault.what),
-    }
-}
-
-/// A regular expression for one of these texts. Each has its own rule for capitals.
-fn one_of(texts: &[String]) -> String {
-    let escaped = texts.iter().map(|text| match text.contains(char::is_uppercase) {
-        true => regex_syntax::escape(text),
-        false => format!("(?i:{})", regex_syntax::escape(text)),
-    });
-    escaped.collect::<Vec<String>>().join("|")
-}
-
-/// The pattern of the texts that pass the test of a field. `None` if only numbers can pass.
-fn text_test(test: &FieldTest) -> Result<Option<SearchPattern>, String> {
-    let regex = |text: &str| SearchPattern::new(text, Syntax::Regex).map_err(|fault| fault.what);
-    Ok(match test {
-        FieldTest::Has(texts) => Some(contained(texts)?),
-        FieldTest::Is(texts) => Some(regex(&format!(r"\A(?:{})\z", one_of(texts)))?),
-        FieldTest::Regex(pattern) => Some(regex(pattern)?),
-        FieldTest::Number(..) => None,
-    })
-}
-
-fn number_test(test: &FieldTest, unit: &str, name: &str) -> Result<NumberTest, String> {
-    let example = match unit {
-        "ps" | "ns" | "s" => "10us",
-        "B" => "32KiB",
-        "ratio" => "50%",
-        _ => "10 or 2.5k",
-    };
-    let needed = || format!("{name} is a number: write it as {example}");
-    match test {
-        FieldTest::Number(comparison, text) => {
-            NumberTest::compared(*comparison, text, unit).ok_or_else(needed)
-        }
-        FieldTest::Has(texts) | FieldTest::Is(texts) => NumberTest::one_of(texts, unit).ok_or_else(needed),
-        FieldTest::Regex(_) => Err(format!("{name} is a number, and has no text for a regular expression")),
-    }
-}
-
-fn of_field<B: Bytes>(segment: &Segment<B>, name: &str, test: &FieldTest) -> Result<ResolvedTest, String> {
-    let known = columns_named(segment, name);
-    if known.is_empty() {
-        let nearest = known_field::nearest(segment, name);
-        return Err(match nearest {
-            Some(nearest) => format!("no field is called {name}: did you mean {nearest}?"),
-            None => format!("no field is called {name}; quotes make a text of it"),
-        });
-    }
-    let is_number = |of: &KnownColumn| {
-        use ColumnType::{Bool, Float, Int, Uint};
-        matches!(segment.kind(of.column), Int | Uint | Float | Bool)
-    };
-    let (numbers, texts): (Vec<_>, Vec<_>) = known.into_iter().partition(is_number);
-    let tested = numbers.iter().map(|of| {
-        let test = match segment.kind(of.column) {
-            ColumnType::Bool => bool_test(test, name),
-            _ => number_test(test, of.unit, name),
-        };
-        test.map(|test| (of.column, test))
-    });
-    let pattern = text_test(test)?;
-    // A field can have numbers in some rows and texts in others.
-    let numbers = match texts.is_empty() {
-        true => tested.collect::<Result<Vec<_>, String>>()?,
-        false => tested.filter_map(Result::ok).collect(),
-    };
-    if pattern.is_none() && numbers.is_empty() {
-        return Err(format!("{name} is a text: write {name}:… or {name}=…"));
-    }
-    Ok(ResolvedTest::Columns { pattern, texts: texts.into_iter().map(|of| of.column).collect(), numbers })
-}
-
-/// The test of a truth value.
-fn bool_test(test: &FieldTest, name: &str) -> Result<NumberTest, String> {
-    let needed = || format!("{name} is true or false");
-    let (FieldTest::Has(texts) | FieldTest::Is(texts)) = test else { return Err(needed()) };
-    let number = |text: &String| match text.to_lowercase().as_str() {
-        "true" | "yes" | "1" => Some("1".to_owned()),
-        "false" | "no" | "0" => Some("0".to_owned()),
-        _ => None,
-    };
-    let numbers: Option<Vec<String>> = texts.iter().map(number).collect();
-    NumberTest::one_of(&numbers.ok_or_else(needed)?, "").ok_or_else(needed)
-}
-
-/// The tracks whose name, with the names of their groups, passes.
-fn tracks<B: Bytes>(segment: &Segment<B>, test: &FieldTest) -> Result<Vec<TrackId>, String> {
-    let pattern = text_test(test)?.ok_or("track is a text: write track:… or track=…")?;
-    let tracks = &segment.footer().tracks;
-    let path = |mut at: usize| {
-        let mut names = vec![tracks[at].spec.name.as_str()];
-        while let Some(group) = tracks[at].spec.parent {
-            // A group comes before its tracks.
-            at = group.0 as usize;
-            names.push(tracks[at].spec.name.as_str());
-        }
-        names.reverse();
-        names.join("/")
-    };
-    let (mut names, mut paths) = (ColumnTexts::default(), ColumnTexts::default());
-    for (at, track) in tracks.iter().enumerate() {
-        names.push(&track.spec.name);
-        paths.push(&path(at));
-    }
-    let mut found = BTreeSet::new();
-    for texts in [names, paths] {
-        pattern.for_each_match(&texts, || true, |at| found.extend(u32::try_from(at).map(TrackId)));
-    }
-    let found: Vec<TrackId> = found.into_iter().collect();
-    match found.is_empty() {
-        true => Err("no track has such a name".to_owned()),
-        false => Ok(found),
-    }
-}
-
 fn all_slices<B: Bytes>(segment: &Segment<B>) -> RoaringBitmap {
     let mut rows = RoaringBitmap::new();
     for table in segment.footer().tables.iter().filter(|table| table.spec.kind == TableKind::Slices) {
@@ -252,8 +110,8 @@ fn rows_of<B: Bytes>(segment: &Segment<B>, test: &ResolvedTest, work: Work<'_>) 
                 }
                 _ => RoaringBitmap::new(),
             };
-            for (column, test) in numbers {
-                rows |= rows_of_numbers(segment, *column, test, work)?;
+            for tested in numbers {
+                rows |= rows_of_numbers(segment, tested, work)?;
             }
             Ok(rows)
         }
@@ -271,22 +129,23 @@ fn rows_of<B: Bytes>(segment: &Segment<B>, test: &ResolvedTest, work: Work<'_>) 
 /// The rows with a number that passes.
 fn rows_of_numbers<B: Bytes>(
     segment: &Segment<B>,
-    column: usize,
-    test: &NumberTest,
+    tested: &TestedColumn,
     work: Work<'_>,
 ) -> Result<RoaringBitmap> {
+    let TestedColumn { column, test, .. } = tested;
+    let column = *column;
     let zones = segment.zones(column)?;
     let can_pass = |zone: &ZoneMap| match *zone {
         ZoneMap::None => true,
         // Large unsigned numbers are stored as negative ones.
         ZoneMap::Ints { min, max } => {
             let is_unsigned = segment.kind(column) == ColumnType::Uint && min < 0;
-            is_unsigned || test.meets_wholes(min.into(), max.into())
+            is_unsigned || test.meets_wholes(tested.number(min), tested.number(max))
         }
         ZoneMap::Floats { min, max } => test.meets(min, max),
     };
     let blocks: Vec<usize> = (0..zones.len()).filter(|&block| can_pass(&zones[block])).collect();
-    let found = work.gather(blocks.len(), |at| block_numbers(segment, column, blocks[at], test))?;
+    let found = work.gather(blocks.len(), |at| block_numbers(segment, tested, blocks[at]))?;
     let mut rows = RoaringBitmap::new();
     for (first_row, found) in found {
         // A bitmap is filled fastest by runs of rows.
@@ -307,10 +166,11 @@ fn rows_of_numbers<B: Bytes>(
 /// The first row of a block, and for each row whether its number passes.
 fn block_numbers<B: Bytes>(
     segment: &Segment<B>,
-    column: usize,
+    tested: &TestedColumn,
     block: usize,
-    test: &NumberTest,
 ) -> Result<(u32, Vec<bool>)> {
+    let TestedColumn { column, test, .. } = tested;
+    let column = *column;
     let table = segment.footer().columns[column].table;
     let first_row =
         segment.footer().tables[usize::from(table.0)].first_row + segment.blocks(table)?.first_row(block);
@@ -322,7 +182,7 @@ fn block_numbers<B: Bytes>(
         BlockValues::Ints(ints) if is_unsigned => {
             ints.iter().map(|value| test.has_whole(value.cast_unsigned().into())).collect()
         }
-        BlockValues::Ints(ints) => ints.iter().map(|value| test.has_whole((*value).into())).collect(),
+        BlockValues::Ints(ints) => ints.iter().map(|value| test.has_whole(tested.number(*value))).collect(),
         BlockValues::Floats(floats) => floats.iter().map(|value| test.has(*value)).collect(),
         BlockValues::Texts(_) => return Ok((first_row, Vec::new())),
     };

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use super::grammar::{self, is_sign};
-use crate::query::search::PatternError;
+use super::known_field;
+
+/// The name of the field for regions.
+pub(super) const IN_REGION: &str = "in";
 
 /// A query: words that must all match. Without words it lets everything pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -73,18 +75,29 @@ impl NumberComparison {
     }
 }
 
+impl FieldTest {
+    /// Its values as they were written, for messages.
+    pub(super) fn wanted(&self) -> String {
+        match self {
+            Self::Has(texts) | Self::Is(texts) => texts.join(","),
+            Self::Regex(text) | Self::Number(_, text) => text.clone(),
+        }
+    }
+}
+
 impl WordFilter {
-    /// Reads a query.
-    ///
-    /// ```
-    /// use nprof_engine::query::WordFilter;
-    ///
-    /// let filter = WordFilter::parse("opcode=MATMUL dur>5us -/warm.?up/").unwrap();
-    /// assert_eq!(filter.words.len(), 3);
-    /// assert_eq!(WordFilter::parse("dur>").unwrap_err().at, Some(4));
-    /// ```
-    pub fn parse(text: &str) -> Result<Self, PatternError> {
-        Ok(Self { words: grammar::words(text)?.into_iter().map(|(_, word)| word).collect() })
+    /// The query for a text, whatever its letters are. An empty text is an empty query.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        let word = |text: &str| FilterWord { excludes: false, test: WordTest::Text(vec![text.to_owned()]) };
+        Self { words: (!text.is_empty()).then(|| word(text)).into_iter().collect() }
+    }
+
+    /// Whether a word asks for regions.
+    #[must_use]
+    pub fn needs_regions(&self) -> bool {
+        let is_place = |name: &str| known_field::plain(name) == IN_REGION;
+        self.words.iter().any(|word| matches!(&word.test, WordTest::Field { name, .. } if is_place(name)))
     }
 
     /// Whether it lets everything pass.
@@ -135,6 +148,11 @@ impl fmt::Display for FilterWord {
             }
         }
     }
+}
+
+/// Whether a letter ends the name of a field.
+pub(super) fn is_sign(letter: char) -> bool {
+    matches!(letter, ':' | '=' | '<' | '>' | '~')
 }
 
 fn digit(letter: char) -> bool {
