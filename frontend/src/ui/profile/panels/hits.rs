@@ -62,7 +62,10 @@ pub fn HitsPanel(
     move || match state.get() {
         SearchOutcome::NotAsked => {
             let of = if is_of_all() { "the collectives of all ranks" } else { "this rank's slices" };
-            empty(format!("Search for names, operands or any other text of {of}."))
+            empty(format!(
+                "Search for names, operands or any other text of {of}, or by fields: \
+                 opcode=MATMUL dur>5us -layer:head."
+            ))
         }
         SearchOutcome::Searching => view! { <Loading what="Searching …" /> }.into_any(),
         SearchOutcome::Failed(reason) => {
