@@ -411,6 +411,10 @@ impl Rank for OpenRank {
         RankView::of(&self.segment).with_clock(clock.unwrap_or_default())
     }
 
+    fn number(&self) -> Option<u32> {
+        self.entry.rank.number()
+    }
+
     fn tile_content(&self) -> String {
         self.entry.content.clone()
     }

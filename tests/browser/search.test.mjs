@@ -1,4 +1,4 @@
-// Searching: by text and by regular expression, what is wrong with one, what the address keeps.
+// Searching: by query and by regular expression, what is wrong with one, what the address keeps.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -28,7 +28,7 @@ test("search", async (t) => {
     const { page, problems, box, toggle } = await open(t);
     assert.equal(await toggle.getAttribute("aria-pressed"), "false");
     await box.fill("^MAT.*L$");
-    await page.getByText("Nothing in this rank contains “^MAT.*L$”.").waitFor();
+    await page.getByText("Nothing in this rank matches “^MAT.*L$”.").waitFor();
     await toggle.click();
     assert.equal(await toggle.getAttribute("aria-pressed"), "true");
     await hits(page, `syntax=regex&q=${encodeURIComponent("^MAT.*L$")}`);
@@ -84,6 +84,30 @@ test("search", async (t) => {
     await page.locator(".hits:not(.is-stale)").waitFor();
     assert.equal(await box.getAttribute("aria-invalid"), "false");
     // The browser itself reports the answer to the wrong one.
+    assert.deepEqual(problems.filter((problem) => !/400/.test(problem)), []);
+  });
+
+  await t.test("a query has fields and numbers, and an unknown field is said with the nearest one", async (t) => {
+    const { page, problems, box } = await open(t);
+    assert.equal(await box.getAttribute("placeholder"), "Search: matmul dur>5us");
+    const query = "opcode=MATMUL dur>200ns -track:nothing,Vector start>10us";
+    await box.fill(query);
+    const zero_ps = (await ask(url, `profiles/${slug}`)).ranks[0].start_ps;
+    await hits(page, `syntax=query&zero_ps=${zero_ps}&q=${encodeURIComponent(query)}`);
+    await eventually(() => assert.match(page.url(), /search=query/));
+    const list = page.getByRole("list", { name: "Hits" });
+    const first = await list.getByRole("button").first().innerText();
+    await box.fill("opcde=MATMUL");
+    const mistake = page.getByRole("alert").filter({ hasText: "character 1: no field is called opcde: did you mean opcode?" });
+    await mistake.waitFor();
+    assert.equal(await list.getByRole("button").first().innerText(), first, "the last hits stay");
+    await box.fill("/^MAT.*L$/");
+    await hits(page, `syntax=regex&q=${encodeURIComponent("^MAT.*L$")}`);
+    await mistake.waitFor({ state: "detached" });
+    // A link without a syntax is about a text, whatever its letters are.
+    await page.goto(`${url}/profile/${slug}?v=2&q=${encodeURIComponent("no:field a")}`);
+    await rowOf(page, "Tensor").waitFor();
+    assert.equal(await box.inputValue(), '"no:field a"');
     assert.deepEqual(problems.filter((problem) => !/400/.test(problem)), []);
   });
 

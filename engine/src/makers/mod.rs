@@ -19,6 +19,7 @@ pub mod neuron;
 mod power;
 mod row_texts;
 mod rows;
+mod short_names;
 mod summary_layout;
 mod time_partition;
 mod window_rows;
@@ -43,6 +44,7 @@ pub(crate) use device_time::{IntervalList, Union, joined};
 pub(crate) use neuron::{HLO_FIELDS, LAYER_FIELDS, SOURCE_FIELDS};
 pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
+pub use short_names::SHORT_NAMES;
 pub use summary_layout::{CardRow, SummaryCard, SummaryLayout, TimePart, TimeShare};
 
 /// Facts about a maker that need no segment.

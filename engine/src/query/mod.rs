@@ -1,4 +1,4 @@
-//! Queries on a segment: the fields of a row, the rows of a window, neighbours, search,
+//! Queries on a segment: the fields of a row, the rows of a window, neighbours, search, filters,
 //! statistics of a selection, and the damaged parts.
 //!
 //! A query is a function of an open segment: `query::slice::read(segment, row)`. It decodes only
@@ -9,6 +9,7 @@ pub mod copy;
 pub mod counter;
 mod extent;
 pub mod fields;
+mod filter;
 pub mod listing;
 mod load;
 mod name_slots;
@@ -27,6 +28,10 @@ pub use copy::SegmentCut;
 pub use counter::{CounterAt, CounterSpan};
 pub use extent::extent;
 pub use fields::BlockFields;
+pub use filter::{
+    FieldTest, FilterScope, FilterWord, NumberComparison, RegionSpan, ResolvedFilter, ShortName, WordFilter,
+    WordTest, quantity,
+};
 pub use listing::{ListedRow, Listing, RowFilter};
 pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::StepDirection;

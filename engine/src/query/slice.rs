@@ -59,6 +59,41 @@ pub fn read<B: Bytes>(segment: &Segment<B>, row: u32) -> Result<SliceAt> {
     Ok(SliceAt { track, slice: found.ok_or(no_slice)? })
 }
 
+/// The slices in these rows, in the order of the rows. Each block is read once.
+pub fn read_all<B: Bytes>(segment: &Segment<B>, rows: &[u32]) -> Result<Vec<SliceAt>> {
+    let no_slice = Error::Invalid { what: "this row is not a slice" };
+    let mut of_blocks: BTreeMap<(TableId, usize), FxHashSet<u32>> = BTreeMap::new();
+    for &row in rows {
+        let place = segment.place(row)?;
+        segment.column(place.table, ColumnRole::Lane).ok_or(no_slice)?;
+        of_blocks.entry((place.table, place.block)).or_default().insert(row);
+    }
+    let mut found: FxHashMap<u32, LaneSlice> = FxHashMap::default();
+    for ((table, block), wanted) in of_blocks {
+        block_slices(segment, table, block, |slice| {
+            if wanted.contains(&slice.row) {
+                found.insert(slice.row, slice);
+            }
+        })?;
+    }
+    let slice_at = |row: &u32| {
+        let track = segment.track_of(*row).ok_or(no_slice)?;
+        Ok(SliceAt { track, slice: *found.get(row).ok_or(no_slice)? })
+    };
+    rows.iter().map(slice_at).collect()
+}
+
+/// Names of the groups of a track and of the track, joined by `/`.
+pub fn track_path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
+    let tracks = &segment.footer().tracks;
+    let spec = |id: TrackId| tracks.get(id.0 as usize).map(|track| &track.spec);
+    // A damaged footer can have a cycle of groups: no path is longer than the list.
+    let above = std::iter::successors(Some(track), |id| spec(*id)?.parent).take(tracks.len());
+    let mut names: Vec<&str> = above.filter_map(|id| Some(spec(id)?.name.as_str())).collect();
+    names.reverse();
+    names.join("/")
+}
+
 /// The lanes of these rows; 0 for one that is not a slice. Each block is read once.
 pub fn lanes<B: Bytes>(segment: &Segment<B>, rows: &[u32]) -> Result<Vec<u32>> {
     let mut of_blocks: BTreeMap<(TableId, usize), FxHashMap<u32, u32>> = BTreeMap::new();

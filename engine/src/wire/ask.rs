@@ -379,6 +379,9 @@ pub trait Rank {
     /// The events and the clock.
     fn view(&self) -> RankView<'_, Self::Bytes>;
 
+    /// Its number. All ranks together have none.
+    fn number(&self) -> Option<u32>;
+
     /// The content identifier in the paths of its tiles.
     fn tile_content(&self) -> String;
 

@@ -343,6 +343,10 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
         RankView::of(self.segment).with_clock(clock.unwrap_or_default())
     }
 
+    fn number(&self) -> Option<u32> {
+        self.entry().rank.number()
+    }
+
     fn tile_content(&self) -> String {
         self.entry().content.clone()
     }

@@ -11,7 +11,7 @@ use crate::base::{Error, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::exec::Work;
 use crate::model::{FieldId, NameId, TableId, TableKind, TrackId, Unit};
-use crate::query::ListedRow;
+use crate::query::{self, ListedRow};
 use crate::segment::{BlockReader, Bytes, ColumnRole, Segment};
 
 /// Bytes of a value while the columns are read: its place, its bits, its share of the column.
@@ -152,7 +152,7 @@ fn tracks_of<B: Bytes>(source: &AnswerSource<'_, B>, rows: &[ListedRow]) -> Resu
             Some(&code) => code,
             None => {
                 let code = u32::try_from(texts.texts.len()).map_err(|_| damaged)?;
-                texts.texts.push(left.text(&path_of(segment, track))?);
+                texts.texts.push(left.text(&query::slice::track_path(segment, track))?);
                 known.insert(track, code);
                 code
             }
@@ -160,17 +160,6 @@ fn tracks_of<B: Bytes>(source: &AnswerSource<'_, B>, rows: &[ListedRow]) -> Resu
         texts.codes.push(code);
     }
     Ok(texts)
-}
-
-/// Names of the groups of a track and of the track, joined by `/`.
-fn path_of<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
-    let tracks = &segment.footer().tracks;
-    let spec = |id: TrackId| tracks.get(id.0 as usize).map(|track| &track.spec);
-    // A damaged footer can have a cycle of groups: no path is longer than the list.
-    let above = std::iter::successors(Some(track), |id| spec(*id)?.parent).take(tracks.len());
-    let mut names: Vec<&str> = above.filter_map(|id| Some(spec(id)?.name.as_str())).collect();
-    names.reverse();
-    names.join("/")
 }
 
 /// The values of one stored column that listed rows have.

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod filter;
 mod first_look;
 mod neighbour;
 mod packs;

@@ -7,6 +7,7 @@ pub mod energy;
 mod file_shelf;
 pub mod finding_changes;
 pub mod findings;
+pub mod found_slices;
 pub mod graph;
 pub mod graph_meter;
 pub mod job_segment;

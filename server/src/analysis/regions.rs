@@ -6,6 +6,7 @@ use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{marks, work_of_steps};
 use nprof_engine::native::AllCores;
+use nprof_engine::query::RegionSpan;
 use nprof_engine::wire::notes::NotedRegion;
 
 use super::{AnalysisError, of_segment};
@@ -72,6 +73,30 @@ pub fn spans_on_job(
     let files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
     spans.extend(named_spans(&regions_of_job(profile, &files, analysed, cancel)?, name));
     Ok(spans)
+}
+
+/// The regions of a rank, on the clock of its segment: those that users named, then steps, layers
+/// and phases with other names.
+pub fn named_on_rank(
+    profile: &Profile,
+    file: &RankFile,
+    cancel: Cancel<'_>,
+) -> anyhow::Result<Vec<RegionSpan>> {
+    let clock = file.clock_fit();
+    let local = |name: &str, span| RegionSpan { name: name.to_owned(), span: clock.to_local_span(span) };
+    let notes = profile.notes()?.regions.into_iter();
+    let mut all: Vec<RegionSpan> = notes
+        .filter(|region| region.rank.is_none_or(|rank| rank == file.rank))
+        .map(|region| local(&region.name, Interval::new(region.start_ps, region.end_ps)))
+        .collect();
+    // A name that a user gave is that of the user, even if a step has it, too.
+    let noted = all.len();
+    for region in regions_of(profile, &[file], cancel)?.iter().flat_map(|of| &of.regions.all) {
+        if all[..noted].iter().all(|of| of.name != region.name) {
+            all.push(local(&region.name, region.span));
+        }
+    }
+    Ok(all)
 }
 
 /// The spans of the regions of a name on one rank, on the clock of its segment: those that users

@@ -1,8 +1,9 @@
 //! The command line: one file per subcommand. Types of clap stay in this module: other modules get
 //! plain values.
 //!
-//! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage, 3 a
-//! condition of `--fail-on` holds, 130 cancelled by Ctrl-C, 143 cancelled by `SIGTERM`.
+//! Exit codes: 0 success, 1 failure (one line on standard error says why), 2 wrong usage or a
+//! wrong query, 3 a condition of `--fail-on` holds, 130 cancelled by Ctrl-C, 143 cancelled by
+//! `SIGTERM`.
 
 mod aiu;
 mod answer;
@@ -44,6 +45,7 @@ mod region_lines;
 mod regions;
 mod rm;
 mod run_condition;
+mod search;
 mod serve;
 mod size;
 mod slack;
@@ -122,6 +124,7 @@ enum Command {
     Whatif(whatif::WhatifArgs),
     Regions(regions::RegionsArgs),
     Energy(energy::EnergyArgs),
+    Search(search::SearchArgs),
     Summary(summary::SummaryArgs),
     Metrics(metrics::MetricsArgs),
     Diff(Box<diff::DiffArgs>),
@@ -214,6 +217,7 @@ fn execute(cli: Cli, out: &mut dyn Write) -> anyhow::Result<()> {
         Command::Whatif(args) => args.run(place, out),
         Command::Regions(args) => args.run(place, out),
         Command::Energy(args) => args.run(place, out),
+        Command::Search(args) => args.run(place, out),
         Command::Summary(args) => args.run(place, out),
         Command::Metrics(args) => args.run(out),
         Command::Diff(args) => args.run(place, out),
@@ -285,6 +289,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             ExitCode::from(failed_condition::UNDECIDED_EXIT_CODE)
         }
         None if error.is::<wrong_condition::WrongCondition>() => ExitCode::from(wrong_condition::EXIT_CODE),
+        None if error.is::<search::WrongQuery>() => ExitCode::from(search::WRONG_QUERY_EXIT_CODE),
         None => ExitCode::FAILURE,
     }
 }

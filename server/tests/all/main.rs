@@ -53,6 +53,7 @@ mod planted_causes;
 mod ranks;
 mod readme;
 mod regions;
+mod search;
 mod shrunk_files;
 mod signals;
 mod stage;

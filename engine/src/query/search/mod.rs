@@ -18,12 +18,12 @@ use self::matches::{ChunkBits, MatchShare, Matches};
 pub use self::page::{HitPage, HitPlace, SearchMatch};
 pub use self::pattern::{SearchPattern, Syntax};
 pub use self::pattern_error::PatternError;
-use crate::base::Result;
 use crate::base::order::sort_by_key;
+use crate::base::{Result, narrow};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::exec::Work;
 use crate::index::Postings;
-use crate::model::TableKind;
+use crate::model::{TableId, TableKind};
 use crate::segment::{BlockReader, Bytes, CHUNK_TEXTS, CodeSpans, ColumnRole, Segment};
 
 /// Bits of a word.
@@ -72,18 +72,70 @@ pub fn find<B: Bytes>(
     page: HitPage,
     work: Work<'_>,
 ) -> Result<SearchHits> {
-    if pattern.is_nothing() {
-        return Ok(SearchHits::default());
-    }
-    let chunks = work.gather(segment.chunk_count(), |chunk| search_chunk(segment, chunk, pattern, work))?;
-    let matches = Matches::new(&chunks);
-    let candidates = candidates(segment, &matches)?;
-    let found =
-        work.gather(candidates.len(), |at| search_block(segment, candidates[at], &matches, pattern, work))?;
-    let found: Vec<BlockMatches> = found.into_iter().flatten().collect();
+    let found = found_blocks(segment, pattern, &|_| true, work)?;
     let rows = rows_of(&found);
     let (hits, before) = page::hit_page(segment, found, page, work)?;
     Ok(SearchHits { hits, before, rows })
+}
+
+/// The rows of all slices with a text that matches in one of the columns that `is_searched` takes.
+pub(super) fn rows<B: Bytes>(
+    segment: &Segment<B>,
+    pattern: &SearchPattern,
+    is_searched: &(dyn Fn(usize) -> bool + Sync),
+    work: Work<'_>,
+) -> Result<RoaringBitmap> {
+    Ok(rows_of(&found_blocks(segment, pattern, is_searched, work)?))
+}
+
+/// Slices that are known by their rows, as hits; those of the page in detail.
+pub(super) fn hits_of<B: Bytes>(
+    segment: &Segment<B>,
+    rows: RoaringBitmap,
+    page: HitPage,
+    work: Work<'_>,
+) -> Result<SearchHits> {
+    let mut found = Vec::new();
+    for (number, table) in (0_u16..).zip(&segment.footer().tables) {
+        let name = segment.column(TableId(number), ColumnRole::Name);
+        let (TableKind::Slices, Some(column)) = (table.spec.kind, name) else { continue };
+        let blocks = segment.blocks(TableId(number))?;
+        for block in 0..blocks.len() {
+            let first_row = table.first_row + blocks.first_row(block);
+            let of_block = rows.range(first_row..first_row + narrow(blocks.rows(block)));
+            let mut bits = vec![0; blocks.rows(block).div_ceil(WORD)];
+            of_block.for_each(|row| {
+                bits[(row - first_row) as usize / WORD] |= 1 << ((row - first_row) as usize % WORD)
+            });
+            if bits.iter().any(|&word| word != 0) {
+                found.push(BlockMatches {
+                    of: CandidateBlock { column, block, is_all: false },
+                    first_row,
+                    bits,
+                });
+            }
+        }
+    }
+    let (hits, before) = page::hit_page(segment, found, page, work)?;
+    Ok(SearchHits { hits, before, rows })
+}
+
+/// The blocks with a match in one of the columns that `is_searched` takes.
+fn found_blocks<B: Bytes>(
+    segment: &Segment<B>,
+    pattern: &SearchPattern,
+    is_searched: &(dyn Fn(usize) -> bool + Sync),
+    work: Work<'_>,
+) -> Result<Vec<BlockMatches>> {
+    if pattern.is_nothing() {
+        return Ok(Vec::new());
+    }
+    let chunks = work.gather(segment.chunk_count(), |chunk| search_chunk(segment, chunk, pattern, work))?;
+    let matches = Matches::new(&chunks);
+    let candidates = candidates(segment, &matches, is_searched)?;
+    let found =
+        work.gather(candidates.len(), |at| search_block(segment, candidates[at], &matches, pattern, work))?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 fn search_chunk<B: Bytes>(
@@ -102,12 +154,16 @@ fn search_chunk<B: Bytes>(
 }
 
 /// The blocks to search, by column.
-fn candidates<B: Bytes>(segment: &Segment<B>, matches: &Matches) -> Result<Vec<CandidateBlock>> {
+fn candidates<B: Bytes>(
+    segment: &Segment<B>,
+    matches: &Matches,
+    is_searched: &(dyn Fn(usize) -> bool + Sync),
+) -> Result<Vec<CandidateBlock>> {
     let mut candidates = Vec::new();
     for (column, meta) in segment.footer().columns.iter().enumerate() {
         let is_text = matches!(meta.kind, ColumnType::LongText | ColumnType::LongJson);
         let of_slices = segment.footer().tables[usize::from(meta.table.0)].spec.kind == TableKind::Slices;
-        if !of_slices || !is_text && (!meta.kind.is_code() || matches.is_empty()) {
+        if !of_slices || !is_searched(column) || !is_text && (!meta.kind.is_code() || matches.is_empty()) {
             continue;
         }
         let blocks = segment.blocks(meta.table)?;

@@ -14,6 +14,8 @@ pub enum Syntax {
     /// A regular expression in the syntax of the crate `regex`, without look-around and back
     /// references. Search time therefore grows only with the length of the texts.
     Regex,
+    /// Words, fields and numbers ([`WordFilter`](crate::query::WordFilter)).
+    Query,
 }
 
 /// A compiled query. Case matters if a capital letter was typed. In a regular expression only a
@@ -45,7 +47,7 @@ impl SearchPattern {
     pub fn new(query: &str, syntax: Syntax) -> Result<Self, PatternError> {
         match syntax {
             Syntax::Regex if !query.is_empty() => Ok(Self(Compiled::Regex(Box::new(Regex::new(query)?)))),
-            Syntax::Regex | Syntax::Text => Ok(Self::text(query)),
+            Syntax::Regex | Syntax::Text | Syntax::Query => Ok(Self::text(query)),
         }
     }
 
@@ -64,7 +66,7 @@ impl SearchPattern {
 
     /// Calls `found` with the position of every text that matches, ascending. Stops when
     /// `is_wanted` returns `false`.
-    pub(super) fn for_each_match(
+    pub(in crate::query) fn for_each_match(
         &self,
         texts: &ColumnTexts,
         is_wanted: impl Fn() -> bool,

@@ -27,7 +27,7 @@ use crate::exec::Work;
 use crate::makers::{self, job};
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TrackId};
-use crate::query::{self, HitPage, SearchPattern, SliceAt, StepDirection};
+use crate::query::{self, HitPage, ResolvedFilter, SliceAt, StepDirection};
 use crate::rank::RankView;
 use crate::segment::{Bytes, ColumnRole, Segment, SliceArrow};
 use crate::tile::{self, LaneContent, TileId};
@@ -443,15 +443,15 @@ fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<Trac
     query::slice::tracks(segment, wanted.as_deref())
 }
 
-/// The slices with a match in their name or fields; the hits of one page in detail.
+/// The slices that a query or a pattern finds; the hits of one page in detail.
 pub fn search<B: Bytes>(
     rank: RankView<'_, B>,
-    pattern: &SearchPattern,
+    filter: &ResolvedFilter,
     page: HitPage,
     work: Work<'_>,
 ) -> Result<SearchResult> {
     let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
-    let found = query::search::find(segment, pattern, page, work)?;
+    let found = filter.find(segment, page, work)?;
     let hits = found.hits.iter().map(|hit| {
         let field = match hit.role {
             ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.as_str(),

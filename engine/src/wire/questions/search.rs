@@ -4,9 +4,13 @@
 use proptest::prelude::*;
 
 use super::limit::{DEFAULT_LIMIT, MAX_LIMIT, at_most};
-use crate::base::{ClockFit, Time};
+use crate::base::{ClockFit, Interval, Time};
 use crate::exec::Work;
-use crate::query::{HitPage, HitPlace, SearchPattern, Syntax};
+use crate::makers::SHORT_NAMES;
+use crate::query::{
+    FilterScope, HitPage, HitPlace, PatternError, RegionSpan, ResolvedFilter, SearchPattern, Syntax,
+    WordFilter,
+};
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
 use crate::wire::grammar::{
@@ -14,9 +18,10 @@ use crate::wire::grammar::{
     meaning_of, name_of, number, parameters,
 };
 use crate::wire::refusal::{Refusal, RefusalKind};
+use crate::wire::regions::RegionEntry;
 use crate::wire::search::SearchResult;
 
-const SYNTAXES: Words<Syntax> = &[("text", Syntax::Text), ("regex", Syntax::Regex)];
+const SYNTAXES: Words<Syntax> = &[("text", Syntax::Text), ("regex", Syntax::Regex), ("query", Syntax::Query)];
 const TOWARDS: Words<Toward> =
     &[("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
 const DIRECTION: Word<Toward> = Word { name: "direction", words: TOWARDS, default: Some(Toward::Next) };
@@ -43,10 +48,12 @@ parameters! {
     pub struct SearchQuestion {
         /// Text to search for. An empty text finds nothing.
         pub text: String = Text::in_query("q"),
-        /// Syntax of the query: a plain text, or a regular expression of Rust's crate regex,
-        /// without look-around and backreferences. The error of an invalid expression names the
-        /// character.
+        /// Syntax of the query: a plain text; a regular expression of Rust's crate regex, without
+        /// look-around and backreferences; or words, fields and numbers, such as `opcode=MATMUL
+        /// dur>5us -/warm.?up/`. The error of an invalid query names the character.
         pub syntax: Syntax = Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) },
+        /// Time from which a query counts `start`, in picoseconds since the profile's origin.
+        pub zero_ps: i64 = ZeroTime,
         /// Place among the hits.
         pub at: HitPlace = PlaceOfHits,
         /// Hits to describe: the next hits after the place (including a hit at the place), the
@@ -71,13 +78,42 @@ impl Ask for SearchQuestion {
 
 impl AskRank for SearchQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SearchResult, Refusal> {
-        let pattern = SearchPattern::new(&self.text, self.syntax)
-            .map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))?;
-        answer::search(rank.view(), &pattern, self.page(), work).map_err(|error| rank.refusal(error))
+        let refused = |error: PatternError| Refusal::new(RefusalKind::BadPattern, error.to_string());
+        let view = rank.view();
+        let filter = match self.syntax {
+            Syntax::Query => {
+                let regions = self.regions(rank, work)?;
+                let scope = FilterScope {
+                    rank: rank.number(),
+                    // Times of questions are those of the rank.
+                    zero_ps: self.zero_ps,
+                    regions: &regions,
+                    short_names: &SHORT_NAMES,
+                    ..FilterScope::default()
+                };
+                ResolvedFilter::new(view.segment, &self.text, &scope)
+            }
+            Syntax::Text | Syntax::Regex => {
+                SearchPattern::new(&self.text, self.syntax).map(ResolvedFilter::from)
+            }
+        };
+        answer::search(view, &filter.map_err(refused)?, self.page(), work)
+            .map_err(|error| rank.refusal(error))
     }
 }
 
 impl SearchQuestion {
+    /// The regions of the rank, if the query asks for any.
+    fn regions(&self, rank: &impl Rank, work: Work<'_>) -> Result<Vec<RegionSpan>, Refusal> {
+        let needs_regions = WordFilter::parse(&self.text).is_ok_and(|filter| filter.needs_regions());
+        let named =
+            |of: RegionEntry| RegionSpan { name: of.name, span: Interval::new(of.start_ps, of.end_ps) };
+        Ok(match needs_regions {
+            true => rank.regions(work)?.regions.into_iter().map(named).collect(),
+            false => Vec::new(),
+        })
+    }
+
     /// The requested page of hits.
     fn page(&self) -> HitPage {
         let limit = at_most(self.limit, MAX_LIMIT);
@@ -99,6 +135,48 @@ pub fn syntax_of(word: &str) -> Option<Syntax> {
 #[must_use]
 pub fn syntax_name(syntax: Syntax) -> &'static str {
     name_of(SYNTAXES, syntax)
+}
+
+/// A time that counts as zero: the origin, unless another one is given.
+struct ZeroTime;
+
+const ZERO_PS: &str = "zero_ps";
+
+impl Parameter for ZeroTime {
+    type Value = i64;
+
+    fn describe(&self, doc: &'static str, all: &mut Vec<ParameterDoc>) {
+        AtTime(ZERO_PS).describe(doc, all);
+        if let Some(zero_ps) = all.last_mut() {
+            zero_ps.is_required = false;
+            zero_ps.doc += " Default: the origin.";
+        }
+    }
+
+    fn read(&self, given: &GivenAddress<'_>) -> Result<i64, Refusal> {
+        match given.value(ParameterPlace::Query, ZERO_PS)? {
+            Some(_) => AtTime(ZERO_PS).read(given),
+            None => Ok(0),
+        }
+    }
+
+    fn write(&self, value: &i64, address: &mut Address) {
+        AtTime(ZERO_PS).write(value, address);
+    }
+
+    fn move_to_local(&self, value: &mut i64, clock: ClockFit) {
+        AtTime(ZERO_PS).move_to_local(value, clock);
+    }
+
+    #[cfg(any(test, feature = "fixture"))]
+    fn example(&self) -> i64 {
+        AtTime(ZERO_PS).example()
+    }
+
+    #[cfg(test)]
+    fn any(&self) -> BoxedStrategy<i64> {
+        AtTime(ZERO_PS).any()
+    }
 }
 
 /// Time and row of a place among the hits. The default depends on the direction.

@@ -111,6 +111,7 @@ fn a_search_by_hand_needs_only_its_text() {
     let search = SearchQuestion {
         text: "all to all".to_owned(),
         syntax: Syntax::Text,
+        zero_ps: 0,
         at: HitPlace::FIRST,
         toward: Toward::Next,
         limit: 1_000,

@@ -102,6 +102,8 @@ pub enum Command {
     },
     /// Searches for a text. An empty text ends the search.
     SearchFor(String),
+    /// Searches for a text, whatever its letters are.
+    SearchForText(String),
     /// Sets the syntax of the search text.
     SearchAs(Syntax),
     /// Opens a tab with its panel.
@@ -219,6 +221,7 @@ impl Command {
             Self::Step { .. }
             | Self::SetGroup { .. }
             | Self::SearchFor(_)
+            | Self::SearchForText(_)
             | Self::SearchAs(_)
             | Self::ShowTab(_)
             | Self::TurnTo(_)
@@ -382,7 +385,7 @@ mod tests {
         check(&[reading(), Command::Select(Some(7))], "/profile/p?v=2&sel=7");
         check(&[reading(), Command::OpenRank(SourceId::of_first(2))], "/profile/p?v=2&rank=2&dock=open");
         check(&[Command::SearchAs(Syntax::Regex)], "/profile/p?v=2&search=regex");
-        check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Text)], "/profile/p?v=2");
+        check(&[Command::SearchAs(Syntax::Regex), Command::SearchAs(Syntax::Query)], "/profile/p?v=2");
         let mark = || Command::Mark(Some(Interval::new(-5, 6)));
         check(&[mark()], "/profile/p?v=2&mark=-5..6");
         let name = "ProfilerStep#12".to_owned();
@@ -427,9 +430,9 @@ mod tests {
         let select = Command::Select(Some(7));
         let mark = Command::Mark(Some(Interval::new(1, 2)));
         let search = || Command::SearchFor("a b".to_owned());
-        check(&[search()], "/profile/p?v=2&q=a%20b&tab=search");
+        check(&[search()], "/profile/p?v=2&q=a%20b&search=query&tab=search");
         // The hits stay in sight.
-        check(&[search(), select.clone()], "/profile/p?v=2&sel=7&q=a%20b&tab=search");
+        check(&[search(), select.clone()], "/profile/p?v=2&sel=7&q=a%20b&search=query&tab=search");
         check(&[search(), Command::SearchFor(String::new())], "/profile/p?v=2&tab=search");
         check(&[select.clone(), mark.clone()], "/profile/p?v=2&sel=7&mark=1..2&tab=selection");
         check(&[mark, select.clone()], "/profile/p?v=2&sel=7&mark=1..2");

@@ -228,11 +228,15 @@ impl View {
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. } => show(Tab::Details),
             Command::Mark(Some(_)) | Command::MarkSlice { .. } => show(Tab::Selection),
             Command::ShowTab(tab) => show(tab),
-            Command::SearchFor(ref query) if !query.is_empty() && self.search.query.is_empty() => {
+            Command::SearchFor(ref query) | Command::SearchForText(ref query)
+                if !query.is_empty() && self.search.query.is_empty() =>
+            {
                 show(Tab::Hits);
             }
             // The next letters leave a closed drawer closed.
-            Command::SearchFor(ref query) if !query.is_empty() => chosen.tab = Tab::Hits,
+            Command::SearchFor(ref query) | Command::SearchForText(ref query) if !query.is_empty() => {
+                chosen.tab = Tab::Hits;
+            }
             // Steps by key leave a closed dock closed.
             Command::Step { .. } if !self.used_tab().leads_to_slices() => chosen.tab = Tab::Details,
             Command::TurnTo(tab) => chosen.tab = tab,

@@ -1,23 +1,45 @@
 //! The search.
 
-use nprof_engine::query::Syntax;
+use nprof_engine::query::{Syntax, WordFilter};
 
 use crate::view::Command;
 
 /// The text and syntax of the search.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchState {
-    /// The text or pattern. Empty if there is no search.
+    /// The query or pattern. Empty if there is no search.
     pub query: String,
     /// Syntax of the text.
     pub syntax: Syntax,
 }
 
+impl Default for SearchState {
+    fn default() -> Self {
+        Self { query: String::new(), syntax: Syntax::Query }
+    }
+}
+
 impl SearchState {
+    /// A search without a text, as addresses state it that name no syntax.
+    pub(in crate::view) const OF_TEXT: Self = Self { query: String::new(), syntax: Syntax::Text };
+
+    /// The same search; that for a text as a query.
+    pub(in crate::view) fn upgraded(self) -> Self {
+        match self.syntax {
+            Syntax::Text => {
+                Self { query: WordFilter::of_text(&self.query).to_string(), syntax: Syntax::Query }
+            }
+            Syntax::Regex | Syntax::Query => self,
+        }
+    }
+
     pub(in crate::view) fn apply(&mut self, command: &Command) {
         match command {
             Command::SearchFor(query) => self.query.clone_from(query),
             Command::SearchAs(syntax) => self.syntax = *syntax,
+            Command::SearchForText(text) => {
+                *self = Self { query: text.clone(), syntax: Syntax::Text }.upgraded();
+            }
             _ => {}
         }
     }

@@ -4,9 +4,9 @@
 //! column. `column>10us`, `<`, `>=`, `<=` and `=` compare. `-` before a word excludes what it
 //! finds.
 
+use nprof_engine::query::quantity;
 use nprof_engine::wire::rows::ColumnValues;
 
-use super::quantity::quantity;
 use super::sorting::number;
 use super::{DataTable, HEXADECIMAL, TableColumn};
 

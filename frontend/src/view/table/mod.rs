@@ -6,7 +6,6 @@
 mod export;
 mod filter;
 mod fitting;
-mod quantity;
 mod scroll;
 mod sorting;
 

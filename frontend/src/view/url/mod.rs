@@ -39,6 +39,7 @@ use super::source_id::SourceId;
 use super::state::data::WARNINGS_TABLE;
 use super::time::axes::{TimeFrame, Timebase};
 use crate::view::state::profile_names::ProfileNames;
+use crate::view::state::search::SearchState;
 use crate::view::state::track_numbers::Numbered;
 use crate::view::state::tracks::TracksState;
 use crate::view::state::url_error::{UrlError, VERSION};
@@ -135,7 +136,8 @@ impl fmt::Display for ViewParameters<'_> {
         if !view.search.query.is_empty() {
             write!(f, "&q={}", percent_encoded(&view.search.query))?;
         }
-        if view.search.syntax != Syntax::default() {
+        // Without a syntax, an address states a text.
+        if view.search != SearchState::default() {
             write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
         write!(f, "{}{}{}{}", view.panels, view.orders, view.plots, view.compare)?;
@@ -216,7 +218,8 @@ impl FromStr for View {
     fn from_str(url: &str) -> Result<Self, UrlError> {
         let (path, query) = url.split_once('?').unwrap_or((url, ""));
         let (profiles, place) = read_path(path)?;
-        let mut view = Self { profiles, place, is_bare: query.is_empty(), ..Self::default() };
+        let search = SearchState::OF_TEXT;
+        let mut view = Self { profiles, place, search, is_bare: query.is_empty(), ..Self::default() };
         let (mut from, mut to, mut lane, mut pins_lane) = (None, None, 0, 0);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
             match name {
@@ -236,6 +239,7 @@ impl FromStr for View {
             top.iter_mut().for_each(|top| top.lane = lane);
         }
         view.window = window(from, to)?;
+        view.search = view.search.upgraded();
         view.check_sources()?;
         Ok(view)
     }
@@ -429,7 +433,7 @@ fn order(name: &str) -> Result<RankOrder, UrlError> {
 }
 
 fn syntax(name: &str) -> Result<Syntax, UrlError> {
-    syntax_of(name).ok_or(UrlError::Parameter { name: "search", expected: "text or regex" })
+    syntax_of(name).ok_or(UrlError::Parameter { name: "search", expected: "text, regex or query" })
 }
 
 #[cfg(test)]

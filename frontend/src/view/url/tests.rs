@@ -144,7 +144,7 @@ proptest! {
     fn reading_what_was_written_gives_the_same_view(
         names in proptest::collection::vec("\\PC{1,12}", 2..4), tracks in tracks(), selection in selection(),
         window in option::of(intervals()), numbered in option::of(numbered()),
-        (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Text), Just(Syntax::Regex)]),
+        (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Query), Just(Syntax::Regex)]),
         panels in panels(), (orders, plots, compare) in (orders(), plots(), compare()),
         (region, muted) in (option::of("\\PC{1,8}"), muted()),
         beside in proptest::collection::vec("\\PC{1,8}", 0..=MOST_BESIDE),
@@ -199,7 +199,7 @@ fn a_link_written_by_hand() {
         Ok(View { tracks, is_bare: false, ..View::of_profile("x") })
     );
     assert_eq!("/profile/a%2Fb%20c".parse(), Ok(View::of_profile("a/b c")));
-    let search = SearchState { query: "all reduce=1".to_owned(), ..SearchState::default() };
+    let search = SearchState { query: "\"all reduce=1\"".to_owned(), ..SearchState::default() };
     assert_eq!(
         "/profile/x?q=all+reduce%3D1".parse(),
         Ok(View { search, is_bare: false, ..View::of_profile("x") })
@@ -260,6 +260,21 @@ fn links_of_all_versions_are_read() {
     assert_eq!(second.parse(), Ok(view));
 }
 
+/// The text of a link without a syntax is found as a text.
+#[test]
+fn texts_of_links_become_queries() {
+    let query = |link: &str| {
+        let view: View = link.parse().expect("a link");
+        assert_eq!(view.search.syntax, Syntax::Query, "{link}");
+        view.search.query
+    };
+    assert_eq!(query("/profile/p?v=2&q=MATMUL"), "MATMUL");
+    assert_eq!(query("/profile/p?v=2&q=a%20b"), "\"a b\"");
+    assert_eq!(query("/profile/p?v=2&q=a:b&search=text"), "\"a:b\"");
+    assert_eq!(query("/profile/p?v=2&q=a:b&search=query"), "a:b");
+    assert_eq!(query("/profile/p?v=2"), "");
+}
+
 /// A link of version 2 with the parameters that came after the one above. It is never changed.
 #[test]
 fn a_link_with_all_choices_of_version_2_is_read() {
@@ -317,7 +332,7 @@ fn broken_links_say_what_is_wrong() {
     check_refused("/profile/x?row=a:b", "\"row\"");
     check_refused("/profile/x?counter=7", "\"counter\"");
     check_refused("/profile/x?ranks=", "\"ranks\"");
-    check_refused("/profile/x?search=glob", "text or regex");
+    check_refused("/profile/x?search=glob", "text, regex or query");
     check_refused("/profile/x?q=%ff", "\"q\"");
     check_refused("/profile/x?tab=3", "details, selection");
     check_refused("/profile/x?dock=yes", "\"dock\" should be open or closed");

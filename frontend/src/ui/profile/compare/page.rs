@@ -115,7 +115,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
         let work = rows.rows.get(row as usize).filter(|row| row.kind == ComparedKind::Work);
         if let Some(ComparedEntry { name, .. }) = work {
             opened.act(&Command::GoTo(ProfilePlace::Timeline));
-            opened.act(&Command::SearchFor(name.clone()));
+            opened.act(&Command::SearchForText(name.clone()));
         }
     });
     view! {

@@ -62,7 +62,10 @@ pub fn HitsPanel(
     move || match state.get() {
         SearchOutcome::NotAsked => {
             let of = if is_of_all() { "the collectives of all ranks" } else { "this rank's slices" };
-            empty(format!("Search for names, operands or any other text of {of}."))
+            empty(format!(
+                "Search for names, operands or any other text of {of}, or by fields: \
+                 opcode=MATMUL dur>5us -layer:head."
+            ))
         }
         SearchOutcome::Searching => view! { <Loading what="Searching …" /> }.into_any(),
         SearchOutcome::Failed(reason) => {
@@ -72,7 +75,7 @@ pub fn HitsPanel(
         SearchOutcome::NoHits => {
             let verb = match search.syntax() {
                 Syntax::Text => "contains",
-                Syntax::Regex => "matches",
+                Syntax::Regex | Syntax::Query => "matches",
             };
             let query = search.query();
             empty(if is_of_all() {

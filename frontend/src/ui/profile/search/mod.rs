@@ -74,7 +74,9 @@ impl Search {
         });
         let question = Memo::new(move |_| asked.get().map(|asked| (asked, walker.place.get())));
         let ask = move |((rank, text, syntax), at): (Pattern, HitPlace), signal| async move {
-            let search = SearchQuestion { text, syntax, at, toward: Toward::Around, limit: PAGE_HITS };
+            let zero_ps = opened.times.zero.get_untracked().0;
+            let (toward, limit) = (Toward::Around, PAGE_HITS);
+            let search = SearchQuestion { text, syntax, zero_ps, at, toward, limit };
             let answer = opened.ask(rank, search, Some(&signal)).await;
             // After a cancelled request, the walk is left to the next one.
             if let Ok(found) = &answer {
@@ -194,11 +196,11 @@ impl Search {
         self.opened.session.view.with(|view| view.search.syntax)
     }
 
-    /// Switches between text and regular expression.
+    /// Switches between query and regular expression.
     pub(super) fn toggle_syntax(self) {
         let other = match untrack(|| self.syntax()) {
-            Syntax::Text => Syntax::Regex,
-            Syntax::Regex => Syntax::Text,
+            Syntax::Text | Syntax::Query => Syntax::Regex,
+            Syntax::Regex => Syntax::Query,
         };
         self.opened.act(&Command::SearchAs(other));
     }

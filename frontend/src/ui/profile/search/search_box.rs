@@ -11,6 +11,16 @@ use crate::view::act::Pressed;
 use crate::view::act::keys::Scope;
 use crate::view::ring::Walk;
 
+/// The forms of the words of a query.
+const QUERY_HELP: &str = "Words that must all match:
+matmul, \"two words\"   text in the name or a field
+opcode:mat,conv   a field with one of these texts
+opcode=MATMUL   exactly this
+dur>5us, size:512..32KiB   numbers and ranges
+/mat(mul)?/, opcode~/^MAT/   regular expressions
+track:Vector, rank:3, in:region, start>10ms
+-name:DRAIN   all but these";
+
 /// Id of the message about a wrong pattern, for the box.
 const MISTAKE_ID: &str = "search-mistake";
 
@@ -72,7 +82,8 @@ fn SearchField(search: Search, is_open: RwSignal<bool>) -> impl IntoView {
             <input
                 node_ref=search.input
                 type="search"
-                placeholder="Search names and fields"
+                placeholder=move || placeholder(search.syntax())
+                title=move || help(search.syntax())
                 spellcheck="false"
                 prop:value=move || search.text()
                 aria-invalid=move || search.mistake().is_some().to_string()
@@ -87,6 +98,22 @@ fn SearchField(search: Search, is_open: RwSignal<bool>) -> impl IntoView {
                 <kbd aria-hidden="true">{Act::Search.keys()}</kbd>
             </If>
         </label>
+    }
+}
+
+/// An example for the empty box.
+fn placeholder(syntax: Syntax) -> &'static str {
+    match syntax {
+        Syntax::Text | Syntax::Query => "Search: matmul dur>5us",
+        Syntax::Regex => "Search: ^MAT(MUL)?$",
+    }
+}
+
+/// The explanation of what can be written into the box.
+fn help(syntax: Syntax) -> &'static str {
+    match syntax {
+        Syntax::Text | Syntax::Query => QUERY_HELP,
+        Syntax::Regex => "A regular expression for names and fields",
     }
 }
 

@@ -68,7 +68,7 @@ fn Line(opened: Opened, line: CardLine, label: String) -> impl IntoView {
         (None, true) if line.is_searchable() => {
             let go = move |_| {
                 opened.act(&Command::GoTo(ProfilePlace::Timeline));
-                opened.act(&Command::SearchFor(name.clone()));
+                opened.act(&Command::SearchForText(name.clone()));
             };
             let title = line.name.clone();
             view! { <button class="button-link" type="button" title=title on:click=go>{label}</button> }

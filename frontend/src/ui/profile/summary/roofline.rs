@@ -92,7 +92,7 @@ fn Mark(opened: Opened, mark: RooflineMark, is_whole: bool) -> impl IntoView {
     let go = move |_| {
         if !is_whole {
             opened.act(&Command::GoTo(ProfilePlace::Timeline));
-            opened.act(&Command::SearchFor(operator.clone()));
+            opened.act(&Command::SearchForText(operator.clone()));
         }
     };
     view! {

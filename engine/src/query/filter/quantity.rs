@@ -21,11 +21,10 @@ const MULTIPLES: [(&str, f64); 5] = [("", 1.0), ("k", 1e3), ("m", 1e6), ("g", 1e
 /// The number that a text means in a column with this unit. `None` if it is no number, or if its
 /// unit does not suit.
 #[must_use]
-pub(super) fn quantity(text: &str, unit: &str) -> Option<f64> {
-    let text = text.trim().to_lowercase();
-    let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'-');
-    let end = text.bytes().take_while(|&byte| is_number(byte)).count();
-    let (value, suffix) = (decimal(&text[..end])?, text[end..].trim());
+pub fn quantity(text: &str, unit: &str) -> Option<f64> {
+    let text = text.to_lowercase();
+    let (digits, suffix) = parts(&text);
+    let value = decimal(digits)?;
     let of = |units: &[(&str, f64)], name: &str| {
         units.iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor)
     };
@@ -44,6 +43,32 @@ pub(super) fn quantity(text: &str, unit: &str) -> Option<f64> {
     }
     let multiple = suffix.strip_suffix(&unit.to_lowercase()).unwrap_or(suffix);
     Some(value * of(&MULTIPLES, multiple)?)
+}
+
+/// The digits of a quantity, and what follows them.
+fn parts(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let is_number = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'-');
+    let (digits, suffix) = text.split_at(text.bytes().take_while(|&byte| is_number(byte)).count());
+    (digits, suffix.trim())
+}
+
+/// The text behind a number that would be one with a unit of the column.
+pub(super) fn unknown_unit<'t>(text: &'t str, unit: &str) -> Option<&'t str> {
+    let (digits, suffix) = parts(text);
+    let is_unknown = decimal(digits).is_some() && quantity(text, unit).is_none();
+    is_unknown.then_some(suffix)
+}
+
+/// The units that numbers of a column can have.
+pub(super) fn units_for(unit: &str) -> Vec<&'static str> {
+    let is_time = TIMES.iter().any(|(name, _)| *name == unit);
+    let units: &[(&'static str, f64)] = match unit {
+        "B" | "B/s" => &SIZES,
+        _ if is_time => &TIMES,
+        _ => &MULTIPLES[1..],
+    };
+    units.iter().map(|(name, _)| *name).collect()
 }
 
 /// A decimal number. Rust's own parser has large tables, which make the page slower to load. Commas
