@@ -41,6 +41,7 @@ pub(super) fn neuron_rank(
         (table.pe_num_rows, Value::Int(128)),
         (table.pe_num_cols, Value::Int(128)),
         (table.hbm_ddr_bandwidth, Value::Int(1_000_000_000_000)),
+        (table.dma_ddr_bandwidth, Value::Int(500_000_000_000)),
     ];
     sink.row(table.table, &peaks).unwrap();
     let (table, mut tracks) = (Instruction::define(&mut sink).unwrap(), NeuronTracks::default());

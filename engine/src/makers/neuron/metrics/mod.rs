@@ -19,6 +19,7 @@ mod flops_over_time;
 mod layer_points;
 mod marked_field;
 mod opcode;
+mod reach;
 mod run;
 mod throttle;
 #[cfg(test)]
@@ -141,6 +142,7 @@ fn groups<B: Bytes>(
     dma::metrics(segment, run, &activity, &mut placed)?;
     throttle::metrics(segment, run, &mut placed)?;
     run.metrics(&mut placed);
+    reach::metrics(run, &mut placed);
     let stated = run.stated.clone();
     let mut taken = Vec::new();
     for (_, metric) in &mut placed {

@@ -42,6 +42,8 @@ pub struct CorePeaks {
     pub multipliers: f64,
     /// Bytes a second of device memory.
     pub hbm_bytes_per_s: f64,
+    /// Bytes a second of the DMA engines, if the trace states them.
+    pub dma_bytes_per_s: Option<f64>,
 }
 
 impl CorePeaks {
@@ -187,5 +189,6 @@ fn chip_of(of: impl Fn(&str) -> Option<f64>) -> Option<CorePeaks> {
         base_hz: of("pe_clock_others")? * HZ_PER_GHZ,
         multipliers: of("pe_num_rows")? * of("pe_num_cols")?,
         hbm_bytes_per_s: of("hbm_ddr_bandwidth")?,
+        dma_bytes_per_s: of("dma_ddr_bandwidth"),
     })
 }

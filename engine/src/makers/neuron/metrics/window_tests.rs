@@ -27,7 +27,8 @@ fn numbers(segment: &Segment<Vec<u8>>, window: Option<(i64, i64)>) -> FxHashMap<
 
 /// Whether a metric is a sum or a time, and no share, mean or rate.
 fn adds_up(name: &str) -> bool {
-    let is_other = ["percent", "average", "ratio", "intensity", "cycle", "total_time", "slice_count"];
+    let is_other =
+        ["percent", "average", "ratio", "intensity", "bandwidth", "cycle", "total_time", "slice_count"];
     !is_other.iter().any(|part| name.contains(part))
 }
 

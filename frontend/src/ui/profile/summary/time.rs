@@ -18,10 +18,19 @@ pub(super) fn TimeCard(bar: TimeBar) -> impl IntoView {
             {strip(&parts, |part| part.of_active.unwrap_or(0.0))}
         }
     });
+    // Shares are of the active stretch wherever a part lies outside of it.
+    let has_outside = bar.parts.iter().any(|part| part.of_active.is_none());
+    let active = (has_outside && bar.active_s > 0.0).then(|| {
+        let time = short_duration(bar.active_s * PS_PER_S as f64);
+        view! { <small class="muted">{format!("shares of the active {time}")}</small> }
+    });
     let legend = bar.parts.iter().map(|part| view! { <LegendEntry part=*part /> }).collect_view();
     view! {
         <section class="time-card metric-card" aria-label="Time">
-            <h3>"Where the time went"</h3>
+            <header class="time-head">
+                <h3>"Where the time went"</h3>
+                {active}
+            </header>
             {strip(&bar.parts, |part| part.share)}
             {zoomed}
             <ul class="time-legend">{legend}</ul>
