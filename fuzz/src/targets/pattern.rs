@@ -1,4 +1,4 @@
-//! Any text as a search, over a segment: it ends with hits or a message, and regular expressions
+//! Any text as a search and as a query, over a segment: it ends with hits or a message, and regular expressions
 //! take no more memory than their limits permit.
 
 use std::sync::OnceLock;
@@ -7,7 +7,8 @@ use crate::bound::within_reader;
 use nprof_capture::device::simulation::{self, Simulation};
 use nprof_engine::exec::Work;
 use nprof_engine::ingest::{BuildOptions, Builder};
-use nprof_engine::query::{self, HitPage, SearchPattern, Syntax};
+use nprof_engine::makers::SHORT_NAMES;
+use nprof_engine::query::{self, FilterScope, HitPage, ResolvedFilter, SearchPattern, Syntax};
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
 
@@ -37,5 +38,9 @@ fn search(segment: &Segment<Vec<u8>>, query: &str) {
             let found = query::search::find(segment, &pattern, HitPage::first(10), Work::IN_PLACE);
             found.expect("the segment is whole");
         }
+    }
+    let scope = FilterScope { rank: Some(0), short_names: &SHORT_NAMES, ..FilterScope::default() };
+    if let Ok(filter) = ResolvedFilter::new(segment, query, &scope) {
+        filter.find(segment, HitPage::first(10), Work::IN_PLACE).expect("the segment is whole");
     }
 }

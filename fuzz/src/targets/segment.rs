@@ -181,6 +181,10 @@ impl Rank for WholeSegment<'_> {
         RankView::of(self.0)
     }
 
+    fn number(&self) -> Option<u32> {
+        Some(0)
+    }
+
     fn tile_content(&self) -> String {
         "content".to_owned()
     }

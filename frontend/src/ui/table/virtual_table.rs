@@ -9,15 +9,17 @@ use web_sys::{KeyboardEvent, MouseEvent};
 
 use super::TableSource;
 use super::cell::Cells;
-use super::follow::follow_height;
+use super::follow::{follow_height, follow_width};
 use super::head::Head;
 use super::tools::TableToolsState;
-use super::widths::widths;
+use super::widths::{fitted, widths};
 use crate::ui::controls::{keyed, scrolled_px};
 use crate::view::table::{Scroller, Sight};
 
 /// Height of a row and of the head, in CSS pixels; the style sheet has the same.
 const ROW_PX: f64 = 28.0;
+/// Width of a digit in the widest usual font, in CSS pixels.
+const DIGIT_PX: f64 = 8.5;
 /// Padding of a cell on both sides, in characters.
 const PADDING_CH: usize = 3;
 
@@ -37,7 +39,9 @@ pub fn VirtualTable(
 ) -> impl IntoView {
     let (scrolled, table) = (NodeRef::<Div>::new(), NodeRef::<Table>::new());
     let (scroll_px, sight_px) = (RwSignal::new(0.0), RwSignal::new(0.0));
+    let width_px = RwSignal::new(f64::INFINITY);
     follow_height(scrolled, sight_px);
+    follow_width(scrolled, width_px);
     let scroller = Memo::new(move |_| Scroller {
         rows: source.rows.with(|rows| narrow(rows.len())),
         row_px: ROW_PX,
@@ -47,8 +51,13 @@ pub fn VirtualTable(
     let sight = Memo::new(move |_| scroller.get().sight(scroll_px.get()));
     let keys = Keys { source, tools, scroller, scrolled, on_open };
     keys.return_to_first_row();
-    let sizes =
+    let wanted =
         Memo::new(move |_| source.table.with(|table| source.columns.with(|columns| widths(table, columns))));
+    let sizes = Memo::new(move |_| {
+        let (wanted, room_ch) = (wanted.get(), (width_px.get() / DIGIT_PX) as usize);
+        let room_ch = room_ch.saturating_sub(wanted.len() * PADDING_CH);
+        source.table.with(|table| source.columns.with(|columns| fitted(wanted, table, columns, room_ch)))
+    });
     let least_width = move || {
         let all: usize = sizes.with(|sizes| sizes.iter().map(|size| size + PADDING_CH).sum());
         format!("{all}ch")
