@@ -27,7 +27,7 @@ test("the tab of all ranks leads to the rank that is late", async (t) => {
   await t.test("a search without hits says where slices are searched", async () => {
     const box = page.getByRole("searchbox", { name: "Search names and fields" });
     await box.fill("surely not in it");
-    await page.getByText("No collective contains “surely not in it”. The tab of a rank searches its slices.").waitFor();
+    await page.getByText("No collective matches “surely not in it”. The tab of a rank searches its slices.").waitFor();
     await box.press("Escape");
     await eventually(() => assert.equal(parametersOf(page).get("q"), null, page.url()));
   });

@@ -5,6 +5,35 @@ import test from "node:test";
 import { ask, eventually, parametersOf, reload, rowOf } from "./picture.mjs";
 import { openPage, serve, SERVED } from "./stage.mjs";
 
+test("the list of regions leads to them, and names a span that was typed", SERVED, async (t) => {
+  const { url } = await serve(t, "demo", "--ranks", "2", "--events", "20000", "--db-bucket", "job");
+  const { page, problems } = await openPage(t, { width: 1440, height: 900 });
+  const { regions } = await ask(url, "profiles/job/ranks/0/regions");
+  await page.goto(`${url}/profile/job?v=2&rank=0`);
+  await rowOf(page, "Tensor").first().waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("e");
+  const panel = page.getByRole("article", { name: "Regions" });
+  await panel.getByRole("heading", { name: /^\d+ steps, usually / }).waitFor();
+  await eventually(() => assert.equal(parametersOf(page).get("tab"), "regions"));
+  const rows = panel.getByRole("grid").getByRole("row");
+  const second = regions.filter(({ kind }) => kind === "iteration")[1];
+  await rows.getByRole("button", { name: second.name, exact: true }).click();
+  await eventually(() => assert.equal(parametersOf(page).get("mark"), `${second.start_ps}..${second.end_ps}`));
+
+  const keep = panel.getByRole("button", { name: "Keep" });
+  await panel.getByRole("textbox", { name: "Name of the region" }).fill("typed");
+  await panel.getByRole("textbox", { name: "From" }).fill("10us");
+  await panel.getByRole("textbox", { name: "to" }).fill("5us");
+  assert.ok(await keep.isDisabled(), "the end is before the start");
+  await panel.getByRole("textbox", { name: "to" }).fill("30us");
+  await keep.click();
+  await rows.getByRole("button", { name: "typed", exact: true }).waitFor();
+  const [kept] = (await ask(url, "profiles/job/notes")).regions;
+  assert.ok(Math.abs(kept.end_ps - kept.start_ps - 20_000_000) <= 2_000, JSON.stringify(kept));
+  assert.deepEqual(problems, []);
+});
+
 test("a marked span becomes a region, and none again", SERVED, async (t) => {
   const { url } = await serve(t, "demo", "--ranks", "2", "--events", "5000", "--db-bucket", "job");
   const { page, problems } = await openPage(t, { width: 1440, height: 900 });

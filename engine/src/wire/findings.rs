@@ -5,14 +5,15 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::coverage_entry::CoverageEntry;
 use super::message_times::{TimeField, Timed};
 use super::page_link::place_in_page;
+use super::span_entry::SpanEntry;
 use crate::base::time::short_duration;
 use crate::insight::Bracket;
 use crate::insight::finding::sentence::FoundCost;
 use crate::insight::finding::{
-    Coverage, EvidenceValue, Finding, FindingEvidence, Judgement, Place, RankCoverage, RuleVerdict, Severity,
-    sentence,
+    Coverage, EvidenceValue, Finding, FindingEvidence, Judgement, Place, RuleVerdict, Severity, sentence,
 };
 
 /// Name of the rule about ranks for which others wait.
@@ -80,22 +81,6 @@ pub struct FindingEntry {
     pub link: Option<String>,
 }
 
-/// A span of time, in picoseconds of the clock that all ranks share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpanEntry {
-    /// Its start.
-    pub start_ps: i64,
-    /// Its end.
-    pub end_ps: i64,
-}
-
-impl From<(i64, i64)> for SpanEntry {
-    fn from((start_ps, end_ps): (i64, i64)) -> Self {
-        Self { start_ps, end_ps }
-    }
-}
-
 /// The answer of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -150,50 +135,6 @@ pub struct EvidenceEntry {
     pub value: f64,
     /// `ps`, `ratio` or `count`.
     pub unit: String,
-}
-
-/// The recorded part of a run.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CoverageEntry {
-    /// Recorded share of the time of all ranks.
-    pub time: f64,
-    /// Recorded share of the calls of operations of all ranks.
-    pub events: f64,
-    /// Number of ranks in the profile.
-    pub ranks_recorded: u32,
-    /// Number of ranks of the job.
-    pub world: u32,
-    /// Calls of which nobody can tell to which group they belong.
-    pub unplaced_calls: u64,
-    /// The ranks of the profile.
-    pub ranks: Vec<RankCoverageEntry>,
-    /// The recorded part in a sentence.
-    pub text: String,
-}
-
-/// The recorded part of a rank.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RankCoverageEntry {
-    /// Number of the rank.
-    pub rank: u32,
-    /// Recorded share of the time of the run.
-    pub time: f64,
-    /// Recorded share of the rank's calls of operations.
-    pub events: f64,
-    /// Calls of operations that were recorded.
-    pub calls: u64,
-    /// Calls that others show, and that the trace lacks.
-    pub absent_calls: u64,
-    /// Time by which the recording began late, in picoseconds.
-    pub late_ps: i64,
-    /// Time by which the recording ended early, in picoseconds.
-    pub cut_ps: i64,
-    /// Slices on queues to which launches lead.
-    pub launchable: u64,
-    /// Those of them whose launch was not recorded.
-    pub unlaunched: u64,
 }
 
 /// Whole numbers have no decimals in JSON.
@@ -345,7 +286,7 @@ impl From<&Finding> for FindingEntry {
             row: place.row,
             start_ps: place.span_ps.map(|span| span.0),
             end_ps: place.span_ps.map(|span| span.1),
-            others: place.others_ps.iter().map(|&span| SpanEntry::from(span)).collect(),
+            others: place.others_ps.iter().map(|&(start, end)| SpanEntry::of(start, end)).collect(),
             saving_ps: of.saving.map(BracketEntry::from),
             text: of.text(),
             advice: Some(rule.advice.to_owned()),
@@ -392,36 +333,6 @@ impl From<&FindingEvidence> for EvidenceEntry {
             of: of.of.clone(),
             value,
             unit: of.quantity.unit().to_owned(),
-        }
-    }
-}
-
-impl From<&Coverage> for CoverageEntry {
-    fn from(of: &Coverage) -> Self {
-        Self {
-            time: of.of_time(),
-            events: of.of_calls(),
-            ranks_recorded: crate::base::narrow(of.ranks.len()),
-            world: of.world,
-            unplaced_calls: of.unplaced_calls,
-            ranks: of.ranks.iter().map(RankCoverageEntry::from).collect(),
-            text: sentence::coverage(of),
-        }
-    }
-}
-
-impl From<&RankCoverage> for RankCoverageEntry {
-    fn from(of: &RankCoverage) -> Self {
-        Self {
-            rank: of.rank,
-            time: of.time,
-            events: of.of_calls(),
-            calls: of.calls,
-            absent_calls: of.absent_calls,
-            late_ps: of.late_ps,
-            cut_ps: of.cut_ps,
-            launchable: of.launchable,
-            unlaunched: of.unlaunched,
         }
     }
 }

@@ -73,7 +73,8 @@ impl FindingPlace {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::findings::{RuleState, SeverityEntry, SpanEntry};
+    use nprof_engine::wire::findings::{RuleState, SeverityEntry};
+    use nprof_engine::wire::span_entry::SpanEntry;
 
     use super::*;
 

@@ -15,6 +15,7 @@ pub mod point;
 pub mod pointing;
 pub mod profile_order;
 pub mod ranks;
+pub mod region_list;
 pub mod ring;
 pub mod rows;
 pub mod run_pair;

@@ -1,5 +1,5 @@
-//! Any text as a search and as a query, over a segment: it ends with hits or a message, and regular expressions
-//! take no more memory than their limits permit.
+//! Any text as a search and as a query, over a segment: it ends with hits or a message, and regular
+//! expressions take no more memory than their limits permit.
 
 use std::sync::OnceLock;
 

@@ -9,8 +9,8 @@ use crate::view::Act;
 use crate::view::ring::{Walk, step};
 
 impl Opened {
-    /// Goes to the place of the next or previous finding, as soon as the findings are known. Returns
-    /// false if there is none.
+    /// Goes to the place of the next or previous finding, as soon as the findings are known.
+    /// Returns false if there is none.
     pub fn step_to_finding(self, walk: Walk) -> bool {
         if untrack(|| self.findings.known()).is_none() {
             self.findings.sought.set(Some(walk));

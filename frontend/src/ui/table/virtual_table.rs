@@ -51,13 +51,7 @@ pub fn VirtualTable(
     let sight = Memo::new(move |_| scroller.get().sight(scroll_px.get()));
     let keys = Keys { source, tools, scroller, scrolled, on_open };
     keys.return_to_first_row();
-    let wanted =
-        Memo::new(move |_| source.table.with(|table| source.columns.with(|columns| widths(table, columns))));
-    let sizes = Memo::new(move |_| {
-        let (wanted, room_ch) = (wanted.get(), (width_px.get() / DIGIT_PX) as usize);
-        let room_ch = room_ch.saturating_sub(wanted.len() * PADDING_CH);
-        source.table.with(|table| source.columns.with(|columns| fitted(wanted, table, columns, room_ch)))
-    });
+    let sizes = sizes_in(source, width_px);
     let least_width = move || {
         let all: usize = sizes.with(|sizes| sizes.iter().map(|size| size + PADDING_CH).sum());
         format!("{all}ch")
@@ -87,6 +81,17 @@ pub fn VirtualTable(
             </table>
         </div>
     }
+}
+
+/// Widths of the columns in characters, in a table of this width.
+fn sizes_in(source: TableSource, width_px: RwSignal<f64>) -> Memo<Vec<usize>> {
+    let wanted =
+        Memo::new(move |_| source.table.with(|table| source.columns.with(|columns| widths(table, columns))));
+    Memo::new(move |_| {
+        let (wanted, room_ch) = (wanted.get(), (width_px.get() / DIGIT_PX) as usize);
+        let room_ch = room_ch.saturating_sub(wanted.len() * PADDING_CH);
+        source.table.with(|table| source.columns.with(|columns| fitted(wanted, table, columns, room_ch)))
+    })
 }
 
 /// Widths of the columns. `sizes` are those of their texts, in characters.

@@ -14,6 +14,8 @@ pub enum Tab {
     Path,
     /// The waits of a rank. They are drawn in the timeline as long as the tab is open.
     Waits,
+    /// Steps, layers and phases of a rank, and the spans that users named.
+    Regions,
     /// The marked span.
     Selection,
     /// Hits of the search.
@@ -58,7 +60,7 @@ pub struct PanelRow {
 }
 
 /// All tabs, in the order of their panels.
-pub const PANELS: [PanelRow; 8] = [
+pub const PANELS: [PanelRow; 9] = [
     PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: PanelSide::Dock },
     PanelRow {
         tab: Tab::Findings,
@@ -69,6 +71,7 @@ pub const PANELS: [PanelRow; 8] = [
     },
     PanelRow { tab: Tab::Path, name: "path", title: "Critical path", letter: "l", side: PanelSide::Drawer },
     PanelRow { tab: Tab::Waits, name: "waits", title: "Waits", letter: "a", side: PanelSide::Drawer },
+    PanelRow { tab: Tab::Regions, name: "regions", title: "Regions", letter: "e", side: PanelSide::Drawer },
     PanelRow {
         tab: Tab::Selection,
         name: "selection",
@@ -92,7 +95,7 @@ impl Tab {
     /// Returns true if the tab is about the run as a whole, whichever slice is selected.
     #[must_use]
     pub fn is_about_run(self) -> bool {
-        matches!(self, Self::Findings | Self::Path | Self::Waits)
+        matches!(self, Self::Findings | Self::Path | Self::Waits | Self::Regions)
     }
 
     /// Its row of the table.
@@ -220,9 +223,8 @@ mod tests {
     fn a_narrow_window_has_all_tabs_in_the_drawer() {
         let tabs = |width_px, side| Arrangement::of(width_px).tabs(side).collect::<Vec<_>>();
         assert_eq!(tabs(1_281.0, PanelSide::Dock), [Tab::Details]);
-        let drawer =
-            [Tab::Findings, Tab::Path, Tab::Waits, Tab::Selection, Tab::Hits, Tab::Warnings, Tab::Plots];
-        assert_eq!(tabs(1_281.0, PanelSide::Drawer), drawer);
+        let drawer = &PANELS.map(|row| row.tab)[1..];
+        assert_eq!(tabs(1_281.0, PanelSide::Drawer), *drawer);
         assert_eq!(tabs(1_280.0, PanelSide::Dock), []);
         assert_eq!(tabs(1_280.0, PanelSide::Drawer), PANELS.map(|row| row.tab));
         assert_eq!(Arrangement::Wide.side_of(Tab::Details), PanelSide::Dock);

@@ -28,19 +28,22 @@ pub enum PanelTable {
     Path,
     /// Sums of waits.
     Waits,
+    /// Regions of the current rank.
+    Regions,
     /// Differences of two runs.
     Differences,
 }
 
 impl PanelTable {
     /// All tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Names,
         Self::Tracks,
         Self::Arrivals,
         Self::Warnings,
         Self::Path,
         Self::Waits,
+        Self::Regions,
         Self::Differences,
     ];
 
@@ -51,7 +54,9 @@ impl PanelTable {
         match self {
             Self::Names => largest(SELF),
             Self::Arrivals => largest(ARRIVAL),
-            Self::Tracks | Self::Warnings | Self::Path | Self::Waits | Self::Differences => None,
+            Self::Tracks | Self::Warnings | Self::Path | Self::Waits | Self::Regions | Self::Differences => {
+                None
+            }
         }
     }
 
@@ -64,6 +69,7 @@ impl PanelTable {
             Self::Warnings => "sort_warnings",
             Self::Path => "sort_path",
             Self::Waits => "sort_waits",
+            Self::Regions => "sort_regions",
             Self::Differences => "sort_differences",
         }
     }

@@ -8,7 +8,7 @@ use super::super::evidence::EvidenceMeasure;
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::byte_saving::replayed_without_transfers;
+use super::byte_replay::replayed_without_transfers;
 use super::ideal_times::{IdealTimes, bound_evidence, numbers};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;

@@ -2,7 +2,7 @@
 //! for it.
 
 mod array_idleness;
-mod byte_saving;
+mod byte_replay;
 mod capture_loss;
 mod chip_limit;
 mod chip_wait;

@@ -7,7 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::byte_saving::replayed;
+use super::byte_replay::replayed;
 use super::repeated_load::{
     LEAST_RELOADED, RepeatedLoads, again_bytes, comes_back_often, saving, tensor_in_words,
 };

@@ -7,7 +7,7 @@ use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, pe
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::byte_saving::replayed;
+use super::byte_replay::replayed;
 use super::repeated_load::{LEAST_RELOADED, comes_back_often};
 use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;

@@ -60,8 +60,8 @@ impl Gaps {
     }
 }
 
-/// A row for each stream with a gap that was looked at, the one with the most kernels first: that of
-/// the computation.
+/// A row for each stream with a gap that was looked at. The one with the most kernels comes first:
+/// that of the computation.
 pub(super) fn rows(streams: &[StreamSlices], limits: KernelLimits) -> Vec<MetricRow> {
     let row = |stream: &StreamSlices| {
         let Gaps { host_ps, kernel_ps, other_ps } = Gaps::of(stream, limits);

@@ -1,7 +1,7 @@
-//! What the device could have reached: its rates, the times that the work would need at its peaks,
-//! and the useful part of what it did. Each value follows from metrics that are computed before it.
+//! The rates that the device could have reached, the times that the work would need at its peaks,
+//! and the useful part of the work. Each value follows from metrics that are computed before it.
 
-use super::run::RunFacts;
+use super::run::{CorePeaks, RunFacts};
 use super::{GroupedMetric, float, share};
 use crate::makers::neuron::Engine;
 use crate::makers::neuron::group::NeuronGroup;
@@ -11,67 +11,72 @@ use crate::model::Unit;
 pub(super) fn metrics(run: &RunFacts<'_>, out: &mut Vec<GroupedMetric>) {
     let value = |name: &str| out.iter().find(|(_, metric)| metric.name == name)?.1.value.float();
     let mut found = Vec::new();
-    let mut add = |group, name: &str, value: Option<f64>, unit, doc: &str| {
-        found.extend(value.map(|value| (group, float(name, value, unit, doc))));
-    };
-    let (read, reloaded) = (value("hbm_read_bytes"), value("spill_reload_bytes"));
-    let useful = read.zip(reloaded).filter(|(read, _)| *read > 0.0);
-    add(
-        NeuronGroup::DataMovement,
-        "useful_read_percent",
-        useful.map(|(read, reloaded)| share(read - reloaded, read)),
-        Unit::Ratio,
-        "Bytes read from device memory without reloads of spilled data, as a share of all bytes read.",
-    );
+    found.extend(useful_reads(value("hbm_read_bytes"), value("spill_reload_bytes")));
     if let Some(chip) = run.chip {
-        let moved = read.zip(value("hbm_write_bytes")).map(|(read, written)| read + written);
-        add(
-            NeuronGroup::DataMovement,
-            "hbm_available_bandwidth",
-            Some(chip.hbm_bytes_per_s),
-            Unit::BytesPerSecond,
-            "Peak data rate of the device memory for the core.",
-        );
-        let transferred = value("dma_transfer_total_bytes").zip(chip.dma_bytes_per_s);
-        add(
-            NeuronGroup::DataMovement,
-            "dma_utilization_percent",
-            transferred.map(|(bytes, peak)| share(bytes, peak * run.total_s)),
-            Unit::Ratio,
-            "Bytes of all whole transfers as a share of what the DMA engines could move in the total time.",
-        );
-        add(
-            NeuronGroup::Overall,
-            "memory_bound_ideal_time",
-            moved.map(|bytes| share(bytes, chip.hbm_bytes_per_s)),
-            Unit::Seconds,
-            "Time that the bytes of device memory need at its peak data rate.",
-        );
-        let at_peak = |name: &str| value(name).map(|flops| share(flops, chip.peak_flops()));
-        add(
-            NeuronGroup::Overall,
-            "compute_bound_ideal_time",
-            at_peak("hardware_flops"),
-            Unit::Seconds,
-            "Time that all matrix multiplications need at the peak of the Tensor engine.",
-        );
-        let tensor = NeuronGroup::Engine(Engine::Tensor);
-        add(
-            tensor,
-            "tensor_engine_model_ideal_time",
-            at_peak("model_flops"),
-            Unit::Seconds,
-            "Time that the operations of the model need at the peak of the engine.",
-        );
-        add(
-            tensor,
-            "tensor_engine_transpose_ideal_time",
-            at_peak("transpose_flops"),
-            Unit::Seconds,
-            "Time that transposes need at the peak of the engine.",
-        );
+        found.extend(of_memory(chip, run.total_s, &value));
+        found.extend(at_the_peak(chip, &value));
     }
     out.extend(found);
+}
+
+fn useful_reads(read: Option<f64>, reloaded: Option<f64>) -> Option<GroupedMetric> {
+    let (read, reloaded) = read.zip(reloaded).filter(|(read, _)| *read > 0.0)?;
+    let doc = "Bytes read from device memory without reloads of spilled data, as a share of all bytes read.";
+    let useful = share(read - reloaded, read);
+    Some((NeuronGroup::DataMovement, float("useful_read_percent", useful, Unit::Ratio, doc)))
+}
+
+/// Rates of the memory and of the DMA engines.
+fn of_memory(chip: CorePeaks, total_s: f64, value: &dyn Fn(&str) -> Option<f64>) -> Vec<GroupedMetric> {
+    let doc = "Peak data rate of the device memory for the core.";
+    let rate = float("hbm_available_bandwidth", chip.hbm_bytes_per_s, Unit::BytesPerSecond, doc);
+    let moved = value("dma_transfer_total_bytes").zip(chip.dma_bytes_per_s).map(|(bytes, peak)| {
+        let doc =
+            "Bytes of all whole transfers as a share of what the DMA engines could move in the total time.";
+        float("dma_utilization_percent", share(bytes, peak * total_s), Unit::Ratio, doc)
+    });
+    [Some(rate), moved].into_iter().flatten().map(|metric| (NeuronGroup::DataMovement, metric)).collect()
+}
+
+/// Times that the work needs at the peaks.
+fn at_the_peak(chip: CorePeaks, value: &dyn Fn(&str) -> Option<f64>) -> Vec<GroupedMetric> {
+    let tensor = NeuronGroup::Engine(Engine::Tensor);
+    let time = |group, name: &str, done: Option<f64>, peak: f64, doc: &str| {
+        Some((group, float(name, share(done?, peak), Unit::Seconds, doc)))
+    };
+    let moved = value("hbm_read_bytes").zip(value("hbm_write_bytes")).map(|(read, written)| read + written);
+    let flops = chip.peak_flops();
+    let times = [
+        time(
+            NeuronGroup::Overall,
+            "memory_bound_ideal_time",
+            moved,
+            chip.hbm_bytes_per_s,
+            "Time that the bytes of device memory need at its peak data rate.",
+        ),
+        time(
+            NeuronGroup::Overall,
+            "compute_bound_ideal_time",
+            value("hardware_flops"),
+            flops,
+            "Time that all matrix multiplications need at the peak of the Tensor engine.",
+        ),
+        time(
+            tensor,
+            "tensor_engine_model_ideal_time",
+            value("model_flops"),
+            flops,
+            "Time that the operations of the model need at the peak of the engine.",
+        ),
+        time(
+            tensor,
+            "tensor_engine_transpose_ideal_time",
+            value("transpose_flops"),
+            flops,
+            "Time that transposes need at the peak of the engine.",
+        ),
+    ];
+    times.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

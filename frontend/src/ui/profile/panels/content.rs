@@ -7,6 +7,7 @@ use super::findings::FindingsPanel;
 use super::hits::HitsPanel;
 use super::path::PathPanel;
 use super::plots::{Plots, has_plots};
+use super::regions::RegionsPanel;
 use super::selection::Selection;
 use super::waits::WaitsPanel;
 use super::warnings::{Warnings, has_warnings};
@@ -42,6 +43,7 @@ pub(super) fn content(tab: Tab) -> PanelContent {
         Tab::Findings => row(always, |of| view! { <FindingsPanel opened=of.opened /> }.into_any()),
         Tab::Path => row(always, |of| view! { <PathPanel opened=of.opened /> }.into_any()),
         Tab::Waits => row(always, |of| view! { <WaitsPanel opened=of.opened /> }.into_any()),
+        Tab::Regions => row(always, |of| view! { <RegionsPanel opened=of.opened /> }.into_any()),
         Tab::Selection => row(always, |of| view! { <Selection opened=of.opened /> }.into_any()),
         Tab::Hits => row(always, |of| {
             // Beside a dock, the details have a place of their own.

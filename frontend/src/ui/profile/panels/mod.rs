@@ -1,5 +1,5 @@
 //! The panels of the dock and the drawer, a module each: details, findings, the critical path,
-//! waits, the marked span, hits of the search, warnings, plots. The table
+//! waits, regions, the marked span, hits of the search, warnings, plots. The table
 //! in [`content`] tells what they show; their names, letters and sides are that of
 //! [`PANELS`](crate::view::shell::panel::PANELS).
 
@@ -24,6 +24,8 @@ mod path;
 mod pending_answer;
 #[cfg(feature = "browser")]
 mod plots;
+#[cfg(feature = "browser")]
+mod regions;
 #[cfg(feature = "browser")]
 mod run_answer;
 #[cfg(feature = "browser")]

@@ -1,8 +1,8 @@
-//! What a run would save in which transfers move less bytes.
+//! The saving of a run in which transfers move less bytes.
 //!
 //! The time of the bytes at the rate of all transfers is the most that is saved: transfers run
-//! beside each other and beside work. Where the recording states which instructions wait for
-//! transfers, the replay with shorter transfers tells what is likely.
+//! beside each other and beside work. The replay with shorter transfers tells the likely saving, if
+//! the recording states which instructions wait for transfers.
 
 use rustc_hash::FxHashMap;
 
