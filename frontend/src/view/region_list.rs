@@ -51,13 +51,20 @@ impl ListedRegion {
     }
 }
 
-/// The answer about the steps of a rank: their usual duration and the slowest one that stands out,
-/// or the reason why there are none.
+/// The answer about the regions of a rank: the usual duration of its steps and the slowest one that
+/// stands out, or its layers and phases with the reason why no steps are known.
 #[must_use]
-pub fn steps_in_words(list: &RegionList) -> String {
+pub fn regions_in_words(list: &RegionList) -> String {
     let steps = || list.regions.iter().filter(|region| region.step.is_some());
     let (Some(median_ps), count @ 1..) = (list.median_ps, steps().count()) else {
-        return list.no_steps.clone().unwrap_or_else(|| "no steps are known".to_owned());
+        let kinds = [(RegionKindEntry::Layer, "layer"), (RegionKindEntry::Phase, "phase")];
+        let counted = kinds.into_iter().filter_map(|(kind, word)| {
+            let count = list.regions.iter().filter(|region| region.kind == kind).count();
+            let plural = if count == 1 { "" } else { "s" };
+            (count > 0).then(|| format!("{count} {word}{plural}"))
+        });
+        let reason = list.no_steps.as_deref().unwrap_or("nothing tells of them");
+        return counted.chain([format!("no steps are known: {reason}")]).collect::<Vec<_>>().join(", ");
     };
     let plural = if count == 1 { "step" } else { "steps" };
     let usual = short_duration(median_ps as f64);
@@ -82,6 +89,7 @@ pub fn region_table(regions: &[ListedRegion], zero_ps: i64) -> DataTable {
     };
     let difference = |of: &ListedRegion| match of.longer_ps {
         None => String::new(),
+        Some(0) => "as usual".to_owned(),
         Some(ps) if ps < 0 => format!("\u{2212}{}", short_duration(ps.unsigned_abs() as f64)),
         Some(ps) => format!("+{}", short_duration(ps as f64)),
     };
@@ -149,9 +157,12 @@ mod tests {
     fn a_list_says_what_is_usual_and_what_stands_out() {
         let regions = vec![step("a", 100, 200, false), step("b", 200, 500, true)];
         let list = RegionList { median_ps: Some(100), no_steps: None, regions };
-        assert_eq!(steps_in_words(&list), "2 steps, usually 100 ps; b stands out, 300 ps");
+        assert_eq!(regions_in_words(&list), "2 steps, usually 100 ps; b stands out, 300 ps");
         let unknown = RegionList { no_steps: Some("no marks".to_owned()), ..RegionList::default() };
-        assert_eq!(steps_in_words(&unknown), "no marks");
+        assert_eq!(regions_in_words(&unknown), "no steps are known: no marks");
+        let layer = RegionEntry { kind: RegionKindEntry::Layer, step: None, ..step("l", 0, 1, false) };
+        let layers = RegionList { regions: vec![layer], ..unknown };
+        assert_eq!(regions_in_words(&layers), "1 layer, no steps are known: no marks");
         let listed = ListedRegion::of(&list);
         assert_eq!(listed.iter().map(|of| of.longer_ps).collect::<Vec<_>>(), [Some(0), Some(200)]);
         let own = ListedRegion::named("mine".to_owned(), Interval::new(150, 250));

@@ -226,6 +226,8 @@ impl View {
                 chosen.is_dock_open = true;
             }
             Command::Select(Some(_)) | Command::Read(_) | Command::Reveal { .. } => show(Tab::Details),
+            // The list of regions stays while one after the other is looked at.
+            Command::Mark(Some(_)) if self.used_tab() == Tab::Regions => {}
             Command::Mark(Some(_)) | Command::MarkSlice { .. } => show(Tab::Selection),
             Command::ShowTab(tab) => show(tab),
             Command::SearchFor(ref query) | Command::SearchForText(ref query)
@@ -303,6 +305,8 @@ mod tests {
         check(&[search("a")], None, hits, hits);
         // The hits stay in sight.
         check(&[search("a"), select.clone()], details, hits, hits);
+        let regions = Some(Tab::Regions);
+        check(&[Command::ShowTab(Tab::Regions), mark.clone()], None, regions, regions);
         // A used panel stays open, also without content.
         check(&[select.clone(), Command::Select(None)], details, None, details);
         check(&[select.clone(), Command::OpenRank(SourceId::of_first(3))], details, None, details);

@@ -14,7 +14,7 @@ use super::run_answer::slice_links;
 use crate::ui::profile::open_profile::{NamedSpan, Opened};
 use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::view::Command;
-use crate::view::region_list::{ListedRegion, NAME, region_table, steps_in_words, typed_span};
+use crate::view::region_list::{ListedRegion, NAME, region_table, regions_in_words, typed_span};
 use crate::view::state::orders::PanelTable;
 
 /// The regions of the current rank.
@@ -29,7 +29,7 @@ pub fn RegionsPanel(
     let answer = move || match found.get() {
         _ if is_all() => "All ranks together have no regions: choose a rank.".to_owned(),
         None => "Looking for steps, layers and phases…".to_owned(),
-        Some(Ok(list)) => steps_in_words(&list),
+        Some(Ok(list)) => regions_in_words(&list),
         Some(Err(error)) => error.to_string(),
     };
     let regions = Memo::new(move |_| {
