@@ -111,22 +111,9 @@ mod tests {
         let entry = |(rule, state, cost): &(&str, RuleState, i64)| FindingEntry {
             rule: (*rule).to_owned(),
             state: *state,
-            severity: None,
-            rank: None,
-            ranks: None,
-            usual_rank: None,
-            track: None,
-            row: None,
-            start_ps: None,
-            end_ps: None,
-            others: Vec::new(),
             saving_ps: (*cost > 0).then_some(BracketEntry { low: 0, middle: *cost, high: *cost }),
             text: format!("{rule} is there"),
-            advice: None,
-            evidence: Vec::new(),
-            title: String::new(),
-            reason: None,
-            link: None,
+            ..FindingEntry::default()
         };
         Findings { findings: rules.iter().map(entry).collect(), ..Findings::default() }
     }

@@ -38,7 +38,7 @@ pub struct Findings {
 }
 
 /// A finding, or the answer of a rule that has none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingEntry {
     /// Name of the rule.
@@ -82,13 +82,14 @@ pub struct FindingEntry {
 }
 
 /// The answer of a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleState {
     /// The rule found something.
     Found,
     /// All data is there, and nothing was found.
+    #[default]
     Nothing,
     /// Nothing was found, but data is missing.
     CannotTell,
@@ -225,22 +226,10 @@ impl FindingEntry {
         Self {
             rule: rule.id.to_owned(),
             state,
-            severity: None,
-            rank: None,
-            ranks: None,
-            usual_rank: None,
-            track: None,
-            row: None,
-            start_ps: None,
-            end_ps: None,
-            others: Vec::new(),
-            saving_ps: None,
             text: sentence::without_findings(&of.verdict).unwrap_or_default(),
-            advice: None,
-            evidence: Vec::new(),
             title: rule.title.to_owned(),
             reason,
-            link: None,
+            ..Self::default()
         }
     }
 

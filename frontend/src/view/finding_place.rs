@@ -83,21 +83,9 @@ mod tests {
             rule: "slow-link".to_owned(),
             state: RuleState::Found,
             severity: Some(SeverityEntry::Low),
-            rank: None,
-            ranks: None,
-            usual_rank: None,
-            track: None,
-            row: None,
-            start_ps: None,
-            end_ps: None,
-            others: Vec::new(),
-            saving_ps: None,
             text: "a".to_owned(),
-            advice: None,
-            evidence: Vec::new(),
             title: "a?".to_owned(),
-            reason: None,
-            link: None,
+            ..FindingEntry::default()
         }
     }
 

@@ -82,18 +82,12 @@ pub fn named_on_rank(
     file: &RankFile,
     cancel: Cancel<'_>,
 ) -> anyhow::Result<Vec<RegionSpan>> {
-    let clock = file.clock_fit();
-    let local = |name: &str, span| RegionSpan { name: name.to_owned(), span: clock.to_local_span(span) };
-    let notes = profile.notes()?.regions.into_iter();
-    let mut all: Vec<RegionSpan> = notes
-        .filter(|region| region.rank.is_none_or(|rank| rank == file.rank))
-        .map(|region| local(&region.name, Interval::new(region.start_ps, region.end_ps)))
-        .collect();
+    let mut all = noted_on_rank(profile, file)?;
     // A name that a user gave is that of the user, even if a step has it, too.
     let noted = all.len();
     for region in regions_of(profile, &[file], cancel)?.iter().flat_map(|of| &of.regions.all) {
         if all[..noted].iter().all(|of| of.name != region.name) {
-            all.push(local(&region.name, region.span));
+            all.push(local_region(file, &region.name, region.span));
         }
     }
     Ok(all)
@@ -124,12 +118,22 @@ pub fn noted_spans_on_rank(
     file: &RankFile,
     name: &str,
 ) -> Result<Vec<Interval>, StoreError> {
-    let notes = profile.notes()?;
-    let is_meant =
-        |region: &&NotedRegion| region.name == name && region.rank.is_none_or(|rank| rank == file.rank);
-    let clock = file.clock_fit();
-    let span = |region: &NotedRegion| Interval::new(region.start_ps, region.end_ps);
-    Ok(notes.regions.iter().filter(is_meant).map(|region| clock.to_local_span(span(region))).collect())
+    let noted = noted_on_rank(profile, file)?.into_iter();
+    Ok(noted.filter(|region| region.name == name).map(|region| region.span).collect())
+}
+
+/// The regions that users named on a rank or on all ranks, on the clock of the segment of the rank.
+fn noted_on_rank(profile: &Profile, file: &RankFile) -> Result<Vec<RegionSpan>, StoreError> {
+    let notes = profile.notes()?.regions.into_iter();
+    let noted = notes.filter(|region| region.rank.is_none_or(|rank| rank == file.rank));
+    let local =
+        |region: NotedRegion| local_region(file, &region.name, Interval::new(region.start_ps, region.end_ps));
+    Ok(noted.map(local).collect())
+}
+
+/// A region on the clock that all ranks share, on the clock of the segment of a rank.
+fn local_region(file: &RankFile, name: &str, span: Interval) -> RegionSpan {
+    RegionSpan { name: name.to_owned(), span: file.clock_fit().to_local_span(span) }
 }
 
 fn noted_spans(profile: &Profile, name: &str) -> anyhow::Result<Vec<Interval>> {

@@ -80,15 +80,7 @@ pub fn doubt(of: &Doubt) -> String {
 /// The reason why rows have another subject than the one that was asked for.
 #[must_use]
 pub fn note(of: &RunComparison) -> Option<String> {
-    let subject = match of.absent? {
-        WorkKey::Name => "name",
-        WorkKey::Track => "track",
-        WorkKey::Layer => "layer",
-        WorkKey::Hlo => "HLO operation",
-        WorkKey::Operator => "operator",
-        WorkKey::Line => "line of source",
-        WorkKey::Rank => "rank",
-    };
+    let subject = of.absent?.title();
     Some(format!("no work of these runs has a known {subject}: rows are by {}", of.by.name()))
 }
 

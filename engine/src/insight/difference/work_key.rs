@@ -49,6 +49,16 @@ impl WorkKey {
         Self::WORDS[self as usize].0
     }
 
+    /// The subject in a sentence or a list of choices.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Hlo => "HLO operation",
+            Self::Line => "line of source",
+            Self::Name | Self::Track | Self::Layer | Self::Operator | Self::Rank => self.name(),
+        }
+    }
+
     /// The key of this word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

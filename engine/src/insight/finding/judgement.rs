@@ -2,12 +2,9 @@
 
 use super::facts::Facts;
 use super::rule_name::RuleName;
-use super::rules::RULES;
+use super::rules::{LEAST_WORTH, RULES};
 use super::verdict::{Finding, Judgement, RuleVerdict};
 use crate::base::Result;
-
-/// With less than this share of the run, the largest saving of a rule is not worth a look.
-const LEAST_SAVING: f64 = 0.005;
 
 /// The answers of all rules, those with the largest saving first, then those without, then those
 /// that found nothing and those that cannot tell.
@@ -40,7 +37,7 @@ pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Judgement> {
         other => return Ok(other),
     };
     let most_ps = found.iter().filter_map(Finding::saved_ps).max();
-    if most_ps.is_some_and(|most_ps| most_ps < facts.part_ps(LEAST_SAVING)) {
+    if most_ps.is_some_and(|most_ps| most_ps < facts.part_ps(LEAST_WORTH)) {
         found.retain(|one| one.saving.is_none());
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));

@@ -41,11 +41,7 @@ pub fn shown_bands(opened: Opened) -> Bands {
     });
     let on_open = Callback::new(move |of: BandSpan| match of.target {
         BandTarget::Span { .. } => opened.act(&Command::Show(window_around(of.span))),
-        // The span is marked, so that its totals and its name are at hand.
-        BandTarget::Named => {
-            opened.act(&Command::Show(window_around(of.span)));
-            opened.act(&Command::Mark(Some(of.span)));
-        }
+        BandTarget::Named => opened.show_region(of.span),
         BandTarget::Finding(at) => {
             let finding = opened.findings.shown.with_untracked(|shown| shown.get(at).cloned());
             finding.into_iter().for_each(|finding| opened.reveal_finding(&finding));

@@ -43,7 +43,7 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         return Ok(facts.unless_launches_lack());
     }
     // A run saves at most the time that its hosts wait.
-    let waited_ps = waits.iter().map(|wait| wait.span.duration_ps()).fold(0, i64::saturating_add);
+    let waited_ps = total_ps(waits.iter());
     let saving = facts.saving(&Scenario::with_hosts_that_never_wait())?.at_most(waited_ps);
     if saving.middle_ps <= facts.part_ps(LEAST_SAVING) {
         return Ok(facts.unless_launches_lack());
@@ -128,10 +128,13 @@ fn host_waits(facts: &Facts<'_>) -> Vec<HostWait> {
 fn waited(facts: &Facts<'_>, waits: &[HostWait], point: HeldPoint) -> Option<FindingEvidence> {
     let at_point = || waits.iter().filter(|wait| wait.point == point);
     let longest = at_point().max_by_key(|wait| wait.span.duration_ps())?;
-    let waited_ps = at_point().map(|wait| wait.span.duration_ps()).fold(0, i64::saturating_add);
     let graph = &facts.graph.ranks[longest.rank];
     let name = graph.name(&graph.work.nodes[longest.node as usize]);
-    Some(FindingEvidence::about(point.measure(), name, EvidenceValue::Time(waited_ps)))
+    Some(FindingEvidence::about(point.measure(), name, EvidenceValue::Time(total_ps(at_point()))))
+}
+
+fn total_ps<'w>(waits: impl Iterator<Item = &'w HostWait>) -> i64 {
+    waits.map(|wait| wait.span.duration_ps()).fold(0, i64::saturating_add)
 }
 
 fn words(of: &Finding) -> String {

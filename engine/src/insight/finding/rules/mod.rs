@@ -42,7 +42,7 @@ use crate::base::Result;
 use crate::metrics::{DeviceMetrics, RankMeasures};
 
 /// Part of the run that a cause has to cost at most, for a finding.
-const LEAST_WORTH: f64 = 0.005;
+pub(super) const LEAST_WORTH: f64 = 0.005;
 /// Causes cover each other if they cost at most this part of their cost together, one at a time.
 const MOST_ALONE: f64 = 0.6;
 

@@ -18,7 +18,7 @@ pub(super) fn CompareChoices(
     let option = move |key: WorkKey| {
         view! {
             <option value=key.name() prop:selected=move || by.get() == key>
-                {words(key)}
+                {key.title()}
             </option>
         }
     };
@@ -43,17 +43,5 @@ pub(super) fn CompareChoices(
                 "Swap A and B"
             </button>
         </div>
-    }
-}
-
-fn words(key: WorkKey) -> &'static str {
-    match key {
-        WorkKey::Name => "name",
-        WorkKey::Track => "track",
-        WorkKey::Layer => "layer",
-        WorkKey::Hlo => "HLO operation",
-        WorkKey::Operator => "operator",
-        WorkKey::Line => "line of source",
-        WorkKey::Rank => "rank",
     }
 }

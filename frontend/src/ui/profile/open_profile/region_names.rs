@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::wire::notes::NotedRegion;
+use nprof_engine::wire::page_link::window_around;
 
 use super::Opened;
 use crate::ui::shell::spawn_while_shown;
@@ -13,6 +14,12 @@ impl Opened {
     #[must_use]
     pub fn can_name_regions(self) -> bool {
         self.of.source.embedded().is_none()
+    }
+
+    /// Shows a region and marks it, so that its totals and its name are at hand.
+    pub fn show_region(self, span: Interval) {
+        self.act(&Command::Show(window_around(span)));
+        self.act(&Command::Mark(Some(span)));
     }
 
     /// Keeps a span of the current rank under a name.

@@ -7,13 +7,11 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::{PS_PER_MS, short_duration};
-use nprof_engine::wire::page_link::window_around;
 
 use super::panel_table::table_of;
 use super::run_answer::slice_links;
 use crate::ui::profile::open_profile::{NamedSpan, Opened};
 use crate::ui::table::{TableToolsState, VirtualTable};
-use crate::view::Command;
 use crate::view::region_list::{ListedRegion, NAME, region_table, regions_in_words, typed_span};
 use crate::view::state::orders::PanelTable;
 
@@ -58,10 +56,7 @@ fn RegionRows(opened: Opened, regions: Memo<Vec<ListedRegion>>) -> impl IntoView
     });
     let open = Callback::new(move |row: u32| {
         let span = regions.with_untracked(|regions| regions.get(row as usize).map(|of| of.span));
-        if let Some(span) = span {
-            opened.act(&Command::Show(window_around(span)));
-            opened.act(&Command::Mark(Some(span)));
-        }
+        span.into_iter().for_each(|span| opened.show_region(span));
     });
     let cells = slice_links(NAME, |_| true, open);
     let source = table_of(opened, PanelTable::Regions, table.into(), cells);
