@@ -130,7 +130,7 @@ test("the critical path is listed and drawn", async (t) => {
   await t.test("names and ranks on the path have their shares", async (t) => {
     const { page, problems } = await openPage(t, { width: 1600, height: 900 });
     await page.goto(`${url}/profile/job?v=2&rank=all&tab=path`);
-    const names = panelOf(page).getByRole("list", { name: "Names on the path" }).getByRole("listitem");
+    const names = panelOf(page).getByRole("list", { name: "Path by name" }).getByRole("listitem");
     const ranks = panelOf(page).getByRole("list", { name: "Ranks on the path" }).getByRole("listitem");
     await names.first().waitFor();
     const share = ({ ps }) => `${((100 * ps) / path.length_ps).toFixed(1)} %`;
@@ -138,6 +138,12 @@ test("the critical path is listed and drawn", async (t) => {
     assert.ok(text.includes(name.name) && text.includes(share(name)), text);
     const first = await ranks.first().innerText();
     assert.ok(first.includes(`rank ${path.by_rank[0].name}`) && first.includes(share(path.by_rank[0])), first);
+    for (const by of ["engine", "layer", "kind"]) {
+      await panelOf(page).getByRole("combobox", { name: "Path by" }).selectOption(by);
+      const rows = panelOf(page).getByRole("list", { name: `Path by ${by}` }).getByRole("listitem");
+      const of = path[`by_${by}`][0];
+      await eventually(async () => assert.ok((await rows.first().innerText()).includes(share(of)), by));
+    }
     assert.deepEqual(problems, []);
   });
 

@@ -67,6 +67,20 @@ pub fn name_of_part(graph: &JobGraph, part: &PathPart) -> String {
     }
 }
 
+/// The engine, queue, stream or thread of a part. A gap is on that of the work behind it.
+#[must_use]
+pub fn party_of_part<'g>(graph: &'g JobGraph, part: &PathPart) -> &'g str {
+    let rank = &graph.ranks[part.rank as usize];
+    rank.work.party(rank.classes[rank.work.nodes[part.node as usize].class as usize].queue)
+}
+
+/// The layer of the work of a part, if the trace states it. A gap is in that of the work behind it.
+#[must_use]
+pub fn layer_of_part<'g>(graph: &'g JobGraph, part: &PathPart) -> Option<&'g str> {
+    let rank = &graph.ranks[part.rank as usize];
+    rank.layer(&rank.work.nodes[part.node as usize])
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

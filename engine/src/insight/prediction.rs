@@ -67,6 +67,12 @@ impl<'g> Predictions<'g> {
         Self { graph, unchanged_ps }
     }
 
+    /// The graph of the job.
+    #[must_use]
+    pub fn graph(&self) -> &'g JobGraph {
+        self.graph
+    }
+
     /// The replay of the unchanged run, in picoseconds.
     #[must_use]
     pub fn unchanged_ps(&self) -> i64 {

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use super::graph::{AwaitedCalls, JobGraph, MeetingCall, RankGraph};
-use super::replay::{ReplayObserver, ReplayPoint, observed};
+use super::replay::{PointTime, ReplayObserver, ReplayPoint, observed};
 use super::scenario::Scenario;
 use crate::base::{Result, narrow};
 use crate::exec::Cancel;
@@ -248,7 +248,8 @@ impl ReplayObserver for SlackRecorder<'_> {
         self.next.extend(places.iter().map(|place| (*place, self.points[*place as usize].time_ps)));
     }
 
-    fn point(&mut self, point: ReplayPoint, time_ps: i64) {
+    fn point(&mut self, point: ReplayPoint, time: PointTime) {
+        let time_ps = time.unchanged_ps;
         let last_ps = self.next.iter().map(|(_, time_ps)| *time_ps).max().unwrap_or(time_ps);
         let source =
             |(place, time_ps): (u32, i64)| SlackSource { place, lag_ps: last_ps.saturating_sub(time_ps) };

@@ -3,18 +3,17 @@
 use std::sync::OnceLock;
 
 use super::edit::{Change, Edit, NameGlob, Subject};
-use super::graph::JobGraph;
+use super::graph::{JobGraph, RankGraph};
 use super::median_rank::MedianRank;
 use super::names::{ClassName, all_names, longest_names, longest_of};
 use super::prediction::{Prediction, Predictions};
 use super::scenario::Scenario;
-use crate::analysis::Job;
 use crate::base::Result;
 use crate::exec::Work;
 
 /// Names of work that are tried.
 const MOST_NAMES: usize = 16;
-/// Ranks that are tried: those that compute longest.
+/// Ranks that are tried: those that work longest.
 const MOST_RANKS: usize = 8;
 /// The factor that is tried.
 const TWICE_AS_FAST: f64 = 0.5;
@@ -30,9 +29,9 @@ pub struct SweptEdit {
 
 /// Predicts the run if each name of work, engine, queue, layer and kind of transfer were twice as
 /// fast, and each rank as fast as the median one. The largest saving comes first.
-pub fn sweep(graph: &JobGraph, job: &Job, work: Work<'_>) -> Result<Vec<SweptEdit>> {
-    let predictions = Predictions::of(graph, work.cancel)?;
-    let edits = edits(graph, job);
+pub fn sweep(predictions: &Predictions<'_>, work: Work<'_>) -> Result<Vec<SweptEdit>> {
+    let graph = predictions.graph();
+    let edits = edits(graph);
     let median: OnceLock<MedianRank<'_>> = OnceLock::new();
     let prediction = |at: usize| {
         let edit: &Edit = &edits[at];
@@ -57,7 +56,7 @@ pub fn sweep(graph: &JobGraph, job: &Job, work: Work<'_>) -> Result<Vec<SweptEdi
     Ok(swept)
 }
 
-fn edits(graph: &JobGraph, job: &Job) -> Vec<Edit> {
+fn edits(graph: &JobGraph) -> Vec<Edit> {
     let faster = |subject| Edit { subject, change: Change::Factor(TWICE_AS_FAST) };
     let mut edits = Vec::new();
     for (of, subject) in [
@@ -76,9 +75,11 @@ fn edits(graph: &JobGraph, job: &Job) -> Vec<Edit> {
     kinds.dedup();
     edits.extend(kinds.into_iter().map(|kind| faster(Subject::Transfer(kind.to_owned()))));
     if graph.ranks.len() > 1 {
-        let mut ranks: Vec<(i64, u32)> =
-            job.ranks.iter().map(|rank| (rank.rest.compute_ps, rank.rank)).collect();
-        ranks.sort_unstable_by_key(|(compute_ps, rank)| (std::cmp::Reverse(*compute_ps), *rank));
+        let work_ps = |rank: &RankGraph| {
+            rank.device_work().fold(0_i64, |sum, (_, node)| sum.saturating_add(node.duration_ps))
+        };
+        let mut ranks: Vec<(i64, u32)> = graph.ranks.iter().map(|rank| (work_ps(rank), rank.rank)).collect();
+        ranks.sort_unstable_by_key(|(work_ps, rank)| (std::cmp::Reverse(*work_ps), *rank));
         let late = ranks.into_iter().take(MOST_RANKS);
         edits.extend(late.map(|(_, rank)| Edit { subject: Subject::Rank(rank), change: Change::Median }));
     }

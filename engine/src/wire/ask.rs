@@ -20,7 +20,7 @@ use super::regions::RegionList;
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
-use super::what_if::{EditSubjects, WhatIf};
+use super::what_if::{EditSubjects, WhatIf, WhatIfSweep};
 use super::work_slack::WorkSlack;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
@@ -337,6 +337,25 @@ pub trait ProfileStore {
 
     /// The length of the run of the profile with this name or id under edits.
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal>;
+
+    /// The changes that would shorten the run most, at most `most`.
+    fn what_if_sweep(
+        &self,
+        name: &str,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<WhatIfSweep, Refusal>;
+
+    /// The tracks of a rank under edits beside the recorded ones, within a span of the clock that
+    /// all ranks share.
+    fn predicted_tracks(
+        &self,
+        name: &str,
+        edits: &[Edit],
+        rank: u32,
+        span: Option<Interval>,
+        work: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal>;
 
     /// The difference of two runs. The rows are about `by`.
     fn comparison(

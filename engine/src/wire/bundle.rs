@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::answer;
 use super::ask::{ProfileStore, Rank, RankId};
 use super::catalog::{NameSlot, ProfileInfo, ProfileList, RankDetail, RankEntry, WarningEntry};
-use super::comparison::{ComparedRuns, RunChoice};
+use super::comparison::{ComparedRuns, ComparedSide, RunChoice};
 use super::findings::Findings;
 use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
@@ -20,7 +20,7 @@ use super::run_graph::{MOST_EVENTS_IN_PAGE, RunGraph};
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
 use super::summary::Summary;
-use super::what_if::{EditSubjects, WhatIf};
+use super::what_if::{EditSubjects, WhatIf, WhatIfSweep};
 use super::work_slack::WorkSlack;
 use crate::base::{Error, Interval, Result};
 use crate::exec::Work;
@@ -260,6 +260,29 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal> {
         self.check_name(name)?;
         self.graph(work)?.what_if(edits, work.cancel)
+    }
+
+    fn what_if_sweep(
+        &self,
+        name: &str,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<WhatIfSweep, Refusal> {
+        self.check_name(name)?;
+        self.graph(work)?.sweep(most, work)
+    }
+
+    fn predicted_tracks(
+        &self,
+        name: &str,
+        edits: &[Edit],
+        rank: u32,
+        span: Option<Interval>,
+        work: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal> {
+        self.check_name(name)?;
+        let side = ComparedSide { profile: name.to_owned(), title: name.to_owned() };
+        self.graph(work)?.predicted_tracks(side, edits, rank, span, work)
     }
 
     fn comparison(

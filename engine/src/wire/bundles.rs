@@ -12,7 +12,7 @@ use super::paired_tracks::PairedTracks;
 use super::refusal::Refusal;
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
-use super::what_if::{EditSubjects, WhatIf};
+use super::what_if::{EditSubjects, WhatIf, WhatIfSweep};
 use super::work_slack::WorkSlack;
 use crate::base::{Interval, Result};
 use crate::exec::Work;
@@ -122,6 +122,26 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundles<B> {
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal> {
         self.of(name).what_if(name, edits, work)
+    }
+
+    fn what_if_sweep(
+        &self,
+        name: &str,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<WhatIfSweep, Refusal> {
+        self.of(name).what_if_sweep(name, most, work)
+    }
+
+    fn predicted_tracks(
+        &self,
+        name: &str,
+        edits: &[Edit],
+        rank: u32,
+        span: Option<Interval>,
+        work: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal> {
+        self.of(name).predicted_tracks(name, edits, rank, span, work)
     }
 
     fn comparison(

@@ -43,7 +43,7 @@ pub struct PairedRun {
     pub rank: u32,
     /// Name of the repetition: a step, a region, or the whole run.
     pub repetition: String,
-    /// Its begin on the clock of the rank.
+    /// Its begin on the clock of the rank; in a prediction on the one that all ranks share.
     pub start_ps: i64,
     /// Its length.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]

@@ -3,16 +3,19 @@
 
 use std::sync::OnceLock;
 
+use super::comparison::ComparedSide;
+use super::paired_tracks::{PairedRun, PairedTracks};
 use super::refusal::{Refusal, RefusalKind};
 use super::run_path::RunPath;
-use super::what_if::{EditSubjects, WhatIf};
+use super::what_if::{EditSubjects, WhatIf, WhatIfSweep};
 use super::work_slack::WorkSlack;
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
 use crate::insight::finding::sentence::NO_WORK;
+use crate::insight::run_match::predicted_run;
 use crate::insight::slack::JobSlack;
 use crate::insight::walk::{CriticalPath, JobEdges};
-use crate::insight::{Edit, EditError, JobGraph, Predictions, Scenario, subjects_of};
+use crate::insight::{Edit, EditError, JobGraph, Predictions, Scenario, subjects_of, sweep};
 
 /// Most events of a profile whose graph a page makes.
 pub const MOST_EVENTS_IN_PAGE: u64 = 4_000_000;
@@ -37,12 +40,48 @@ impl From<JobGraph> for RunGraph {
 impl RunGraph {
     /// The length of the run under edits.
     pub fn what_if(&self, edits: &[Edit], cancel: Cancel<'_>) -> std::result::Result<WhatIf, Refusal> {
-        let graph = self.with_work()?;
-        let wrong = |error: EditError| Refusal::new(RefusalKind::BadQuestion, error.to_string());
-        let scenario = Scenario::new(graph, edits).map_err(wrong)?;
-        let unchanged_ps = made(&self.unchanged_ps, || Ok(Predictions::of(graph, cancel)?.unchanged_ps()))?;
-        let found = Predictions::known(graph, *unchanged_ps).under(&scenario, cancel)?;
+        let scenario = self.scenario(edits)?;
+        let found = self.predictions(cancel)?.under(&scenario, cancel)?;
         Ok(WhatIf::of(&found, edits))
+    }
+
+    /// The changes that would shorten the run most, at most `most`.
+    pub fn sweep(&self, most: usize, work: Work<'_>) -> std::result::Result<WhatIfSweep, Refusal> {
+        Ok(WhatIfSweep::of(&sweep(&self.predictions(work.cancel)?, work)?, most))
+    }
+
+    /// The tracks of a rank under edits beside the recorded ones, within a span of the clock that
+    /// all ranks share.
+    pub fn predicted_tracks(
+        &self,
+        side: ComparedSide,
+        edits: &[Edit],
+        rank: u32,
+        span: Option<Interval>,
+        work: Work<'_>,
+    ) -> std::result::Result<PairedTracks, Refusal> {
+        let nothing = |what: &str| Refusal::new(RefusalKind::NotFound, what);
+        let scenario = self.scenario(edits)?;
+        let at = self.graph.ranks.iter().position(|of| of.rank == rank);
+        let at = at.ok_or_else(|| nothing("the run has no such rank"))?;
+        let found = predicted_run(&self.graph, at, &scenario, span, work)?;
+        let found = found.ok_or_else(|| nothing("the rank has no work here that a replay moves"))?;
+        let edits: Vec<String> = edits.iter().map(Edit::to_string).collect();
+        let recorded = PairedRun::new(side.clone(), rank, "as recorded", found.recorded);
+        let predicted = PairedRun::new(side, rank, &edits.join(", "), found.predicted);
+        Ok(PairedTracks::of(found.tracks, recorded, predicted))
+    }
+
+    fn scenario(&self, edits: &[Edit]) -> std::result::Result<Scenario, Refusal> {
+        let wrong = |error: EditError| Refusal::new(RefusalKind::BadQuestion, error.to_string());
+        Scenario::new(self.with_work()?, edits).map_err(wrong)
+    }
+
+    /// Predictions for the run, whose unchanged replay is made once.
+    fn predictions(&self, cancel: Cancel<'_>) -> std::result::Result<Predictions<'_>, Refusal> {
+        let graph = self.with_work()?;
+        let unchanged_ps = made(&self.unchanged_ps, || Ok(Predictions::of(graph, cancel)?.unchanged_ps()))?;
+        Ok(Predictions::known(graph, *unchanged_ps))
     }
 
     /// The critical path: its parts within a span, at most `most`.

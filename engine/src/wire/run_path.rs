@@ -7,7 +7,7 @@ use crate::base::Interval;
 use crate::base::time::short_duration;
 use crate::insight::JobGraph;
 use crate::insight::finding::sentence::of_run;
-use crate::insight::path_sight::{SeenPart, name_of_part};
+use crate::insight::path_sight::{SeenPart, layer_of_part, name_of_part, party_of_part};
 use crate::insight::walk::{CriticalPath, PathKind};
 
 /// The work that made a run as long as it is. Its parts follow each other without a gap, in
@@ -29,6 +29,12 @@ pub struct RunPath {
     pub by_name: Vec<PathShare>,
     /// Number of names, also of those that `by_name` leaves out.
     pub names: u64,
+    /// The engines, queues, streams and threads with the most time, the longest first. A gap is on
+    /// that of the work behind it.
+    pub by_engine: Vec<PathShare>,
+    /// The layers with the most time, the longest first, and the time of work whose layer is not
+    /// known. Empty if the trace states none.
+    pub by_layer: Vec<PathShare>,
     /// The parts within the requested span, in the order of time.
     pub parts: Vec<PathEntry>,
 }
@@ -86,8 +92,10 @@ pub enum PathKindEntry {
     Gap,
 }
 
-/// Names that the message has.
+/// Names that the message has, and layers and engines.
 const MOST_NAMES: usize = 200;
+/// The time of work whose layer is not known.
+const NO_LAYER: &str = "no layer stated";
 
 impl RunPath {
     /// The message about a path: its parts within a span, at most `most`.
@@ -107,6 +115,8 @@ impl RunPath {
             by_rank: shares(path.totals(|part| Some(graph.ranks[part.rank as usize].rank))),
             by_name,
             names,
+            by_engine: first(path.totals(|part| Some(party_of_part(graph, part)))),
+            by_layer: layers(graph, path),
             parts: path.seen(span, most).iter().map(|seen| PathEntry::of(graph, seen)).collect(),
         }
     }
@@ -123,6 +133,17 @@ impl RunPath {
 
 fn shares(totals: impl IntoIterator<Item = (impl ToString, i64)>) -> Vec<PathShare> {
     totals.into_iter().map(|(name, ps)| PathShare { name: name.to_string(), ps }).collect()
+}
+
+fn first(totals: Vec<(&str, i64)>) -> Vec<PathShare> {
+    shares(totals.into_iter().take(MOST_NAMES))
+}
+
+fn layers(graph: &JobGraph, path: &CriticalPath) -> Vec<PathShare> {
+    let totals = path.totals(|part| Some(layer_of_part(graph, part)));
+    let has_layers = totals.iter().any(|(layer, _)| layer.is_some());
+    let named = totals.into_iter().map(|(layer, ps)| (layer.unwrap_or(NO_LAYER), ps));
+    if has_layers { first(named.collect()) } else { Vec::new() }
 }
 
 /// The length of a run and the kinds of the parts of its path, in a sentence.

@@ -92,6 +92,26 @@ impl EditChoice {
     }
 }
 
+/// An edit in words.
+#[must_use]
+pub fn edit_words(edit: &str) -> String {
+    let Some((subject, change)) = edit.rsplit_once('=') else { return edit.to_owned() };
+    match (subject.strip_prefix("wait:"), change) {
+        (Some(party), _) => format!("nobody waits for {party}"),
+        (None, "median") => EditChoice::Median(subject.to_owned()).words(),
+        (None, rate) if subject == "bandwidth" => format!("all transfers at {rate} times their rate"),
+        (None, factor) => {
+            let percent = factor.parse::<f64>().map_or_else(|_| factor.to_owned(), percent_of);
+            let whose = if subject.starts_with("transfer:") { "their" } else { "its" };
+            format!("{} in {percent} of {whose} time", EditChoice::Share(subject.to_owned()).words())
+        }
+    }
+}
+
+fn percent_of(factor: f64) -> String {
+    format!("{} %", (factor * 1e4).round() / 1e2)
+}
+
 /// `rank 3` for the left side `rank:3`.
 fn rank_words(subject: &str) -> String {
     subject.replacen(':', " ", 1)
@@ -143,6 +163,21 @@ mod tests {
         let alike = |subject: &str| EditChoice::Share(subject.to_owned()).alike(&next);
         assert_eq!((alike("engine:Vector"), alike("rank:1"), alike("layer:x")), (Some(1), Some(2), None));
         assert_eq!(EditChoice::Median("rank:1".to_owned()).alike(&next), Some(3));
+    }
+
+    #[test]
+    fn edits_are_told_in_words() {
+        for (edit, words) in [
+            ("kernel:gemm=0.5", "all work named gemm in 50 % of its time"),
+            ("transfer:all-reduce=0.125", "the transfers of all-reduce in 12.5 % of their time"),
+            ("rank:3=median", "rank 3, as on the median rank"),
+            ("wait:rank 3=0", "nobody waits for rank 3"),
+            ("wait:semaphore 12=0", "nobody waits for semaphore 12"),
+            ("bandwidth=2", "all transfers at 2 times their rate"),
+            ("kernel:a=b=1", "all work named a=b in 100 % of its time"),
+        ] {
+            assert_eq!(edit_words(edit), words);
+        }
     }
 
     #[test]

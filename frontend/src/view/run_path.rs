@@ -2,7 +2,7 @@
 
 use nprof_engine::base::{Interval, narrow};
 use nprof_engine::wire::rows::ColumnValues;
-use nprof_engine::wire::run_path::{PathEntry, PathKindEntry, RunPath};
+use nprof_engine::wire::run_path::{PathEntry, PathKindEntry, PathShare, RunPath};
 
 use super::ranks::waits::asked_span;
 use super::run_times::RunTimes;
@@ -47,6 +47,83 @@ pub fn stretches(path: &RunPath, times: &RunTimes) -> Vec<PathStretch> {
 fn shown(part: &PathEntry, times: &RunTimes) -> Interval {
     let time = |ps| times.shown(Some(part.rank), ps);
     Interval::new(time(part.start_ps), time(part.end_ps))
+}
+
+/// A key by which the time of a path is added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathKey {
+    /// Names of work.
+    Name,
+    /// Engines, queues, streams and threads.
+    Engine,
+    /// Layers of the model.
+    Layer,
+    /// Kinds of activity.
+    Kind,
+}
+
+impl PathKey {
+    /// All keys, in display order.
+    pub const ALL: [Self; 4] = [Self::Name, Self::Engine, Self::Layer, Self::Kind];
+
+    /// The word for the page's forms.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Engine => "engine",
+            Self::Layer => "layer",
+            Self::Kind => "kind",
+        }
+    }
+
+    /// The entry of a list of keys.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Name => "by name",
+            Self::Engine => "by engine, queue, stream, thread",
+            Self::Layer => "by layer",
+            Self::Kind => "by kind of activity",
+        }
+    }
+
+    /// The key with this word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|key| key.name() == name)
+    }
+
+    /// The words for those that are left out: for one, and for several.
+    #[must_use]
+    pub fn others(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Name => ("other name", "other names"),
+            Self::Engine => ("other engine, queue or thread", "other engines, queues or threads"),
+            Self::Layer => ("other layer", "other layers"),
+            Self::Kind => ("other kind", "other kinds"),
+        }
+    }
+
+    /// The parts of a path. Empty if the trace states none.
+    #[must_use]
+    pub fn shares(self, path: &RunPath) -> &[PathShare] {
+        match self {
+            Self::Name => &path.by_name,
+            Self::Engine => &path.by_engine,
+            Self::Layer => &path.by_layer,
+            Self::Kind => &path.by_kind,
+        }
+    }
+
+    /// Number of all parts.
+    #[must_use]
+    pub fn count(self, path: &RunPath) -> u64 {
+        match self {
+            Self::Name => path.names,
+            _ => self.shares(path).len() as u64,
+        }
+    }
 }
 
 /// Key of the column of names.
@@ -124,6 +201,8 @@ mod tests {
             by_kind: Vec::new(),
             by_rank: Vec::new(),
             by_name: Vec::new(),
+            by_engine: Vec::new(),
+            by_layer: Vec::new(),
             names: 0,
             parts,
         }

@@ -9,7 +9,7 @@ use nprof_engine::insight::difference::WorkKey;
 use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::wire::ask::{self, RankId};
 use nprof_engine::wire::catalog::{ProfileInfo, ProfileList};
-use nprof_engine::wire::comparison::{ComparedRuns, RunChoice};
+use nprof_engine::wire::comparison::{ComparedRuns, ComparedSide, RunChoice};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::graph_progress::{GraphProgress, GraphStage};
 use nprof_engine::wire::notes::Notes;
@@ -17,7 +17,7 @@ use nprof_engine::wire::paired_tracks::PairedTracks;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
 use nprof_engine::wire::run_waits::RunWaits;
-use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
+use nprof_engine::wire::what_if::{EditSubjects, WhatIf, WhatIfSweep};
 use nprof_engine::wire::work_slack::WorkSlack;
 
 use super::{App, OpenRank};
@@ -147,6 +147,28 @@ impl ask::ProfileStore for App {
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {
         self.graph(name, work.cancel)?.run.what_if(edits, work.cancel)
+    }
+
+    fn what_if_sweep(&self, name: &str, most: usize, work: Work<'_>) -> Result<WhatIfSweep, Refusal> {
+        self.graph(name, work.cancel)?.run.sweep(most, on_all_cores(work.cancel))
+    }
+
+    fn predicted_tracks(
+        &self,
+        name: &str,
+        edits: &[Edit],
+        rank: u32,
+        span: Option<Interval>,
+        work: Work<'_>,
+    ) -> Result<PairedTracks, Refusal> {
+        let side = ComparedSide { profile: name.to_owned(), title: name.to_owned() };
+        self.graph(name, work.cancel)?.run.predicted_tracks(
+            side,
+            edits,
+            rank,
+            span,
+            on_all_cores(work.cancel),
+        )
     }
 
     fn comparison(

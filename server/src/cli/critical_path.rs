@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::JobGraph;
 use nprof_engine::insight::finding::Place;
-use nprof_engine::insight::path_sight::name_of_part;
+use nprof_engine::insight::path_sight::{layer_of_part, name_of_part, party_of_part};
 use nprof_engine::insight::slack::JobSlack;
 use nprof_engine::insight::walk::{CriticalPath, JobEdges, PathPart};
 use nprof_engine::wire::page_link::place_in_page;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::StorePlace;
 use super::answer::{AnswerFormat, USUAL_LIMIT, with_work};
 use super::progress::analysing;
-use super::{size, slack};
+use super::slack;
 use crate::analysis::graph::replayable;
 use crate::analysis::on_all_cores;
 use crate::print;
@@ -29,11 +29,50 @@ use crate::store::Profile;
 const EXAMPLES: &str = "\
 Examples:
   nprof critical-path run-7                  the work that made the run as long as it is
+  nprof critical-path run-7 --by layer       the same by layer; by engine, rank or kind, too
   nprof critical-path run-7 --slack          by how much work off the path could take longer
   nprof critical-path run-7 --limit all --output-format json | jq '.by_rank'";
 
-/// Names that the text lists.
-const SHOWN_NAMES: usize = 10;
+/// Rows that the text lists.
+const SHOWN_ROWS: usize = 10;
+
+/// A part of the run that the text has a row for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PathKey {
+    /// A name of work
+    Name,
+    /// An engine, queue, stream or thread
+    Engine,
+    /// A layer of the model
+    Layer,
+    /// A rank
+    Rank,
+    /// A kind of activity: work, transfers, calls of hosts, hosts between calls, gaps
+    Kind,
+}
+
+impl PathKey {
+    /// The key of a part. `None` if the trace does not state it.
+    fn of(self, graph: &JobGraph, part: &PathPart) -> Option<String> {
+        match self {
+            Self::Name => Some(name_of_part(graph, part)),
+            Self::Engine => Some(party_of_part(graph, part).to_owned()),
+            Self::Layer => layer_of_part(graph, part).map(str::to_owned),
+            Self::Rank => Some(format!("rank {}", graph.ranks[part.rank as usize].rank)),
+            Self::Kind => Some(part.kind.plural().to_owned()),
+        }
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Name => "names",
+            Self::Engine => "engines, queues, streams or threads",
+            Self::Layer => "layers",
+            Self::Rank => "ranks",
+            Self::Kind => "kinds",
+        }
+    }
+}
 
 /// Show the work that made a run as long as it is
 #[derive(Debug, Args)]
@@ -45,6 +84,9 @@ pub(super) struct CriticalPathArgs {
     /// longer before the run does
     #[arg(long)]
     slack: bool,
+    /// Whose time the text lists; JSON has all
+    #[arg(long, value_enum, ignore_case = true, default_value = "name", conflicts_with = "slack")]
+    by: PathKey,
     /// Most parts of the path, or most slices with --slack, or `all`
     #[arg(long, value_name = "N", default_value = USUAL_LIMIT)]
     limit: RowLimit,
@@ -66,7 +108,7 @@ impl CriticalPathArgs {
         })?;
         match self.output_format {
             AnswerFormat::Json => print::json::document(&self.document(&profile, &graph, &path), out)?,
-            AnswerFormat::Text => print::lines(lines(&graph, &path), out)?,
+            AnswerFormat::Text => print::lines(lines(&graph, &path, self.by), out)?,
         }
         Ok(())
     }
@@ -99,6 +141,8 @@ impl CriticalPathArgs {
             ("by_kind", rows("kind", by_kind)),
             ("by_rank", rows("rank", path.totals(|part| Some(rank(part))))),
             ("by_track", rows("track", path.totals(|part| Some(track(part))))),
+            ("by_engine", rows("engine", path.totals(|part| Some(party_of_part(graph, part))))),
+            ("by_layer", rows("layer", path.totals(|part| layer_of_part(graph, part)))),
             ("by_name", rows("name", path.totals(|part| Some(name(part))))),
         ] {
             document.insert(key.to_owned(), value);
@@ -132,24 +176,29 @@ fn rows(key: &str, totals: Vec<(impl Serialize, i64)>) -> Value {
     totals.into_iter().map(|(value, ps)| json!({key: value, "ps": ps})).collect()
 }
 
-/// The length and what it consists of, then ranks and names.
-fn lines(graph: &JobGraph, path: &CriticalPath) -> Vec<String> {
+/// The length and what it consists of, then the ranks and the rows by a key.
+fn lines(graph: &JobGraph, path: &CriticalPath, by: PathKey) -> Vec<String> {
     let length_ps = path.length_ps() as f64;
     let with_share = |ps: i64| format!("{} ({})", short_duration(ps as f64), share(ps as f64, length_ps));
     let mut lines = vec![answer(path)];
-    let ranks = path.totals(|part| Some(graph.ranks[part.rank as usize].rank));
-    if graph.ranks.len() > 1 {
-        let first = ranks.iter().take(SHOWN_NAMES);
-        let first: Vec<String> = first.map(|(rank, ps)| format!("rank {rank} {}", with_share(*ps))).collect();
+    if graph.ranks.len() > 1 && by != PathKey::Rank {
+        let ranks = path.totals(|part| PathKey::Rank.of(graph, part));
+        let first = ranks.iter().take(SHOWN_ROWS);
+        let first: Vec<String> = first.map(|(rank, ps)| format!("{rank} {}", with_share(*ps))).collect();
         lines.push(format!("on the path: {}", first.join(", ")));
     }
-    let names = path.totals(|part| Some(name_of_part(graph, part)));
-    let (shown, rest) = names.split_at(names.len().min(SHOWN_NAMES));
+    let rows = path.totals(|part| by.of(graph, part));
+    let (shown, rest) = rows.split_at(rows.len().min(SHOWN_ROWS));
     lines.extend(shown.iter().map(|(name, ps)| format!("{:>18}  {name}", with_share(*ps))));
     if !rest.is_empty() {
-        let others = size::counted(rest.len() as u64, "other name");
         let ps = rest.iter().map(|(_, ps)| ps).sum();
-        lines.push(format!("{:>18}  {others}; --output-format json lists all names", with_share(ps)));
+        let others = format!("{} other {}", rest.len(), by.plural());
+        lines.push(format!("{:>18}  {others}; --output-format json lists all", with_share(ps)));
+    }
+    let known_ps: i64 = rows.iter().map(|(_, ps)| ps).sum();
+    if known_ps < path.length_ps() {
+        let rest = with_share(path.length_ps() - known_ps);
+        lines.push(format!("{rest:>18}  work for which the trace states none of the {}", by.plural()));
     }
     lines
 }

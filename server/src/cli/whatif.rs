@@ -6,8 +6,8 @@ use clap::Args;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::exec::Cancel;
 use nprof_engine::insight::prediction_sentence::{self, change};
-use nprof_engine::insight::{Bracket, Edit, Prediction, Scenario, SweptEdit, predict, sweep};
-use nprof_engine::wire::what_if::WhatIf;
+use nprof_engine::insight::{Bracket, Edit, Prediction, Scenario, predict};
+use nprof_engine::wire::what_if::{WhatIf, WhatIfSweep};
 use serde_json::{Map, Value, json};
 
 use super::StorePlace;
@@ -72,7 +72,7 @@ impl WhatifArgs {
         if self.sweep {
             let swept = analysing(|cancel| {
                 let of = with_work(replayable(&profile, cancel)?)?;
-                Ok::<_, anyhow::Error>(sweep(of.graph(), &of.analysed.job, on_all_cores(cancel))?)
+                Ok::<_, anyhow::Error>(of.run.sweep(self.limit.most(), on_all_cores(cancel))?)
             })?;
             return self.write_sweep(&profile, &swept, out);
         }
@@ -111,23 +111,21 @@ impl WhatifArgs {
         Ok(predict(of.graph(), &scenario, on_all_cores(cancel))?)
     }
 
-    fn write_sweep(&self, profile: &Profile, swept: &[SweptEdit], out: &mut dyn Write) -> anyhow::Result<()> {
-        let shown = self.limit.shown(swept);
+    fn write_sweep(&self, profile: &Profile, swept: &WhatIfSweep, out: &mut dyn Write) -> anyhow::Result<()> {
         match self.output_format {
             AnswerFormat::Json => {
-                let one = |one: &SweptEdit| {
-                    let edits = std::slice::from_ref(&one.edit);
-                    let mut document = document(&WhatIf::of(&one.prediction, edits));
-                    document.insert("edit".to_owned(), json!(one.edit.to_string()));
+                let one = |one: &WhatIf| {
+                    let mut document = document(one);
+                    document.insert("edit".to_owned(), json!(one.edits.join("\n")));
                     document
                 };
-                let mut answer = head(profile, shown.len(), swept.len());
-                answer.insert("sweep".to_owned(), shown.iter().map(one).collect());
+                let mut answer = head(profile, swept.sweep.len(), swept.total as usize);
+                answer.insert("sweep".to_owned(), swept.sweep.iter().map(one).collect());
                 print::json::document(&answer, out)?;
             }
             AnswerFormat::Text => {
-                let one = |one: &SweptEdit| format!("{}  {}", change(&one.prediction), one.edit);
-                print::lines(shown.iter().map(one), out)?;
+                let one = |one: &WhatIf| format!("{}  {}", one.change, one.edits.join(", "));
+                print::lines(swept.sweep.iter().map(one), out)?;
             }
         }
         Ok(())

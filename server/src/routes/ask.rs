@@ -13,8 +13,8 @@ use nprof_engine::native::AllCores;
 use nprof_engine::wire::ask::{ProfileStore as _, RankId, TimeLimit};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::questions::{
-    CriticalPathQuestion, EditSubjectsQuestion, FindingsQuestion, Question, RankQuestion, RunWaitsQuestion,
-    SlackQuestion, WhatIfQuestion, answer,
+    CriticalPathQuestion, EditSubjectsQuestion, FindingsQuestion, PredictedTracksQuestion, Question,
+    RankQuestion, RunWaitsQuestion, SlackQuestion, WhatIfQuestion, WhatIfSweepQuestion, answer,
 };
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
@@ -45,6 +45,8 @@ pub async fn read(
         Question::CriticalPath(CriticalPathQuestion { profile, .. })
         | Question::RunWaits(RunWaitsQuestion { profile, .. })
         | Question::WhatIf(WhatIfQuestion { profile, .. })
+        | Question::WhatIfSweep(WhatIfSweepQuestion { profile, .. })
+        | Question::PredictedTracks(PredictedTracksQuestion { profile, .. })
         | Question::Slack(SlackQuestion { profile, .. })
         | Question::EditSubjects(EditSubjectsQuestion { profile, .. }) => {
             app.compare(&RankId { profile: profile.clone(), rank: RankRef::All }).await?;

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use axum::http::StatusCode;
 use nprof_engine::exec::{Cancel, Work};
-use nprof_engine::wire::questions::{EditSubjectsQuestion, SlackQuestion, WhatIfQuestion, answer};
+use nprof_engine::wire::questions::{
+    EditSubjectsQuestion, PredictedTracksQuestion, SlackQuestion, WhatIfQuestion, WhatIfSweepQuestion, answer,
+};
 use nprof_server::app::App;
 use nprof_server::export::RanksOf;
 use nprof_server::export::html::{EmbeddedRanks, bundle};
@@ -38,6 +40,50 @@ fn server_and_command_line_give_the_same_prediction() {
     }
     let unchanged = asked(&app, "", Work::IN_PLACE);
     assert_eq!(unchanged["predicted_ps"]["middle"], unchanged["recorded_ps"]);
+}
+
+/// The sweep and the tracks under its first change are the same in a server, on the command line
+/// and in a file.
+#[test]
+fn a_sweep_has_the_predictions_of_its_changes() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let sweep = WhatIfSweepQuestion { profile: "job".to_owned(), limit: 3 };
+    let of_server = json(&answer(&app, &sweep.into(), Work::IN_PLACE).unwrap());
+    let document = of_command_line(&store, &["--sweep", "--limit", "3"]);
+    let swept = of_server["sweep"].as_array().unwrap();
+    assert_eq!(swept.len(), 3);
+    assert_eq!(document["total"], of_server["total"]);
+    for (at, one) in swept.iter().enumerate() {
+        let edit = one["edits"][0].as_str().unwrap();
+        assert_eq!(document["sweep"][at]["edit"], edit);
+        assert_eq!(*one, asked(&app, edit, Work::IN_PLACE), "{edit}");
+    }
+    let savings: Vec<i64> = swept.iter().map(|one| one["saving_ps"]["middle"].as_i64().unwrap()).collect();
+    assert!(savings.is_sorted_by(|one, next| one >= next), "{savings:?}");
+}
+
+/// A rank whose work takes half of its time is drawn shorter, and its tracks work half as long.
+#[test]
+fn tracks_under_a_change_stand_below_the_recorded_ones() {
+    let (_dir, store) = job();
+    let app = app(&store);
+    let tracks = |edits: &str, rank| {
+        let question =
+            PredictedTracksQuestion { profile: "job".to_owned(), edits: edits.to_owned(), rank, span: None };
+        answer(&app, &question.into(), Work::IN_PLACE).map(|found| json(&found))
+    };
+    let unchanged = tracks("", 1).unwrap();
+    assert_eq!(unchanged["a"]["length_ps"], unchanged["b"]["length_ps"]);
+    let faster = tracks("rank:1=0.5", 1).unwrap();
+    assert!(faster["b"]["length_ps"].as_i64() < faster["a"]["length_ps"].as_i64(), "{faster}");
+    assert_eq!(faster["b"]["repetition"], "rank:1=0.5");
+    let all = faster["tracks"].as_array().unwrap();
+    let moved = all.iter().filter(|track| track["b"]["busy_ps"].as_i64() < track["a"]["busy_ps"].as_i64());
+    assert!(moved.count() > 0, "{faster}");
+    assert!(all.iter().all(|track| track["a"]["count"] == track["b"]["count"]), "{faster}");
+    let refused = tracks("", 77).unwrap_err();
+    assert!(refused.message.contains("no such rank"), "{refused}");
 }
 
 /// Each subject of a slice is the left side of an edit that finds work.

@@ -23,4 +23,4 @@ mod time;
 
 pub(super) use job::observed;
 pub use job::{Replayed, replay};
-pub(super) use observer::{ReplayObserver, ReplayPoint};
+pub(super) use observer::{PointTime, ReplayObserver, ReplayPoint};

@@ -12,7 +12,17 @@ pub(in crate::insight) struct ReplayPoint {
     pub(in crate::insight) at: NodePoint,
 }
 
-/// Sees the middle model of a replay. All times are those of the unchanged run, in picoseconds.
+/// The time of a point in the middle model of a replay, in picoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::insight) struct PointTime {
+    /// In the unchanged run.
+    pub(in crate::insight) unchanged_ps: i64,
+    /// Under the changes.
+    pub(in crate::insight) changed_ps: i64,
+}
+
+/// Sees the middle model of a replay. All times of sources are those of the unchanged run, in
+/// picoseconds.
 pub(in crate::insight) trait ReplayObserver {
     /// The next point waits for another one. The source came at `time_ps`.
     fn awaits(&mut self, _source: ReplayPoint, _time_ps: i64) {}
@@ -21,7 +31,7 @@ pub(in crate::insight) trait ReplayObserver {
     fn awaits_calls(&mut self, _meeting: u32, _calls: AwaitedCalls) {}
 
     /// A point has its time. Sources come before it.
-    fn point(&mut self, _point: ReplayPoint, _time_ps: i64) {}
+    fn point(&mut self, _point: ReplayPoint, _time: PointTime) {}
 
     /// A call has come, and its start has its time.
     fn arrives(&mut self, _rank: u32, _call: MeetingCall, _is_root: bool) {}

@@ -120,7 +120,7 @@ impl<'g> RankReplay<'g> {
                 NodePoint::Start => self.start(node, job),
                 NodePoint::End => {
                     let Some(time) = self.end_of(node, job) else { return };
-                    job.observer.point(self.point(node, NodePoint::End), time.old[MIDDLE]);
+                    job.observer.point(self.point(node, NodePoint::End), time.middle());
                     self.end(node, time, job.scenario);
                 }
             }
@@ -164,7 +164,7 @@ impl<'g> RankReplay<'g> {
             }
             self.host_calls += 1;
         }
-        job.observer.point(self.point(at, NodePoint::Start), time.old[MIDDLE]);
+        job.observer.point(self.point(at, NodePoint::Start), time.middle());
         self.queues[class.queue as usize].started = time;
         self.pass_on(at, NodePoint::Start, time, job.scenario);
         if self.graph.is_recorded(node) {

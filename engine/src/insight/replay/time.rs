@@ -1,5 +1,7 @@
 //! Times of a replay beside those of the unchanged run.
 
+use super::observer::PointTime;
+
 /// Number of models.
 pub(super) const MODELS: usize = 3;
 /// Position of the loosest model.
@@ -44,6 +46,11 @@ impl ReplayTime {
     /// The time of the unchanged run. In the new run nothing waits for it.
     pub(super) fn only_old(self) -> Self {
         Self { new: NEVER, ..self }
+    }
+
+    /// The time in the middle model.
+    pub(super) fn middle(self) -> PointTime {
+        PointTime { unchanged_ps: self.old[MIDDLE], changed_ps: self.new[MIDDLE] }
     }
 
     /// Waits for another time in one model.

@@ -3,15 +3,18 @@
 //!
 //! Two programs are matched by their names, track by track. A pair of matched slices ties a moment
 //! of the first run to one of the second run, and the stretches between such moments say where time
-//! is lost. One repetition of one rank stands for a run.
+//! is lost. One repetition of one rank stands for a run. A replay has the same work as its recording,
+//! so nothing is matched there.
 
 mod paired_track;
+mod predicted_run;
 mod program_match;
 mod stretch;
 mod track_match;
 mod track_program;
 
 pub use paired_track::{PairedRuns, PairedTrack, TrackBars, paired_runs};
+pub use predicted_run::{PredictedRun, predicted_run};
 pub use stretch::{PairedStretch, StretchCause};
 pub use track_program::{ProgramSlice, RepeatedProgram, RunProgram};
 

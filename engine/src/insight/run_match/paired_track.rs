@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::program_match::matched;
+use super::program_match::{MatchedPair, matched};
 use super::stretch::{PairedStretch, RunMoment, StretchCause, stretches};
 use super::track_match::{TrackPair, track_pairs};
 use super::track_program::{ProgramSlice, RepeatedProgram, RunProgram};
@@ -73,8 +73,22 @@ pub struct TrackBars {
     pub busy: Vec<u8>,
 }
 
+/// The work of a track in both runs, before it is drawn.
+pub(super) struct TrackWork {
+    /// Its name in the first and in the second run.
+    pub(super) names: (Option<String>, Option<String>),
+    pub(super) role: Role,
+    /// The slices of the first and of the second run, by start.
+    pub(super) a: Option<Vec<ProgramSlice>>,
+    pub(super) b: Option<Vec<ProgramSlice>>,
+    /// The slices that are the same work.
+    pub(super) pairs: Vec<MatchedPair>,
+    /// The names of slices, by their numbers.
+    pub(super) texts: Vec<String>,
+}
+
 /// A paired track with the names that it uses.
-struct NamedTrack {
+pub(super) struct NamedTrack {
     track: PairedTrack,
     names: Vec<String>,
     order: TrackOrder,
@@ -146,15 +160,14 @@ pub fn paired_runs<B: Bytes>(
     b: RepeatedProgram<'_, '_, B>,
     work: Work<'_>,
 ) -> Result<PairedRuns> {
-    let lengths_ps = (a.1.duration_ps(), b.1.duration_ps());
-    let longer_ps = lengths_ps.0.max(lengths_ps.1).max(1);
-    let grid = Grid {
-        lengths_ps,
-        cell_ps: longer_ps.div_euclid(CELLS) + i64::from(longer_ps.rem_euclid(CELLS) > 0),
-        least_ps: longer_ps / STRETCHES,
-    };
+    let grid = Grid::of((a.1.duration_ps(), b.1.duration_ps()));
     let pairs = track_pairs(a, b, work.cancel)?;
-    let found = work.gather(pairs.len(), |at| paired(a, b, pairs[at], grid, work.cancel))?;
+    let found = work.gather(pairs.len(), |at| Ok(drawn(paired(a, b, pairs[at], work.cancel)?, grid)))?;
+    Ok(picture(found, grid))
+}
+
+/// The tracks that work most, with common names.
+pub(super) fn picture(found: Vec<NamedTrack>, grid: Grid) -> PairedRuns {
     let worked: Vec<NamedTrack> = found.into_iter().filter(|of| busy_ps(&of.track) > 0).collect();
     let least = nth_largest(worked.iter().map(|of| busy_ps(&of.track)), MOST_TRACKS);
     let all = worked.len();
@@ -168,15 +181,25 @@ pub fn paired_runs<B: Bytes>(
     let pictures = tracks.iter_mut().flat_map(|track| track.a.iter_mut().chain(&mut track.b));
     pictures.for_each(|of| truncate_to_longest(&mut of.bars, most));
     let left_out = all - tracks.len();
-    Ok(PairedRuns { lengths_ps, cell_ps: grid.cell_ps, names: names.texts, tracks, left_out })
+    let Grid { lengths_ps, cell_ps, .. } = grid;
+    PairedRuns { lengths_ps, cell_ps, names: names.texts, tracks, left_out }
 }
 
 /// The steps of a picture, in picoseconds.
 #[derive(Clone, Copy)]
-struct Grid {
+pub(super) struct Grid {
     lengths_ps: (i64, i64),
     cell_ps: i64,
     least_ps: i64,
+}
+
+impl Grid {
+    /// The steps for two repetitions of these lengths.
+    pub(super) fn of(lengths_ps: (i64, i64)) -> Self {
+        let longer_ps = lengths_ps.0.max(lengths_ps.1).max(1);
+        let cell_ps = longer_ps.div_euclid(CELLS) + i64::from(longer_ps.rem_euclid(CELLS) > 0);
+        Self { lengths_ps, cell_ps, least_ps: longer_ps / STRETCHES }
+    }
 }
 
 fn busy_ps(of: &PairedTrack) -> i64 {
@@ -191,13 +214,13 @@ fn nth_largest(values: impl Iterator<Item = i64>, most: usize) -> i64 {
     values.get(most.min(values.len()).saturating_sub(1)).copied().unwrap_or_default()
 }
 
+/// The work of a pair of tracks, matched by names.
 fn paired<B: Bytes>(
     a: RepeatedProgram<'_, '_, B>,
     b: RepeatedProgram<'_, '_, B>,
     pair: TrackPair,
-    grid: Grid,
     cancel: Cancel<'_>,
-) -> Result<NamedTrack> {
+) -> Result<TrackWork> {
     let mut names = SharedNames::default();
     let mut slices = |of: RepeatedProgram<'_, '_, B>, at: Option<usize>| -> Result<Vec<ProgramSlice>> {
         let Some(at) = at else { return Ok(Vec::new()) };
@@ -211,24 +234,38 @@ fn paired<B: Bytes>(
     let less =
         |of: &[ProgramSlice]| of.iter().map(|slice| functions[slice.name as usize]).collect::<Vec<u32>>();
     let pairs = matched(&[&numbers(&of_a), &less(&of_a)], &[&numbers(&of_b), &less(&of_b)]);
+    let name = |of: RepeatedProgram<'_, '_, B>, at: Option<usize>| at.map(|at| of.0.tracks[at].name.clone());
+    let own = pair.a.map(|at| &a.0.tracks[at]).or(pair.b.map(|at| &b.0.tracks[at]));
+    Ok(TrackWork {
+        names: (name(a, pair.a), name(b, pair.b)),
+        role: own.map_or(Role::Unknown, |track| track.identity.role),
+        a: pair.a.map(|_| of_a),
+        b: pair.b.map(|_| of_b),
+        pairs,
+        texts: names.texts,
+    })
+}
+
+/// The picture of a track in both runs.
+pub(super) fn drawn(of: TrackWork, grid: Grid) -> NamedTrack {
+    let TrackWork { names: (name_a, name_b), role, a, b, pairs, texts } = of;
     let lengths = RunMoment { a_ps: grid.lengths_ps.0, b_ps: grid.lengths_ps.1 };
     let found = match pairs.is_empty() {
         true => Vec::new(),
-        false => stretches(&pairs, &of_a, &of_b, lengths, grid.least_ps),
+        false => {
+            let (of_a, of_b) = (a.as_deref().unwrap_or_default(), b.as_deref().unwrap_or_default());
+            stretches(&pairs, of_a, of_b, lengths, grid.least_ps)
+        }
     };
-    let name = |of: RepeatedProgram<'_, '_, B>, at: Option<usize>| at.map(|at| of.0.tracks[at].name.clone());
-    let (name_a, name_b) = (name(a, pair.a), name(b, pair.b));
     let track = PairedTrack {
         renamed: name_b.clone().filter(|name| name_a.as_ref().is_some_and(|other| other != name)),
         name: name_a.or(name_b).unwrap_or_default(),
-        a: pair.a.map(|_| bars(of_a, grid.lengths_ps.0, grid.cell_ps)),
-        b: pair.b.map(|_| bars(of_b, grid.lengths_ps.1, grid.cell_ps)),
+        a: a.map(|slices| bars(slices, lengths.a_ps, grid.cell_ps)),
+        b: b.map(|slices| bars(slices, lengths.b_ps, grid.cell_ps)),
         matched: pairs.len(),
         stretches: found,
     };
-    let own = pair.a.map(|at| &a.0.tracks[at]).or(pair.b.map(|at| &b.0.tracks[at]));
-    let order = TrackOrder::of(own.map_or(Role::Unknown, |track| track.identity.role));
-    Ok(NamedTrack { track, names: names.texts, order })
+    NamedTrack { track, names: texts, order: TrackOrder::of(role) }
 }
 
 /// The picture of the slices of a track.

@@ -159,6 +159,12 @@ impl<T> Number<T> {
         Self { place: ParameterPlace::Path, name, most: None, default: None }
     }
 
+    /// A number in the query that must be given.
+    #[must_use]
+    pub const fn required(name: &'static str) -> Self {
+        Self { place: ParameterPlace::Query, name, most: None, default: None }
+    }
+
     /// A number in the query, with a default.
     #[must_use]
     pub const fn or(name: &'static str, default: T) -> Self {

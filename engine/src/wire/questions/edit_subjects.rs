@@ -2,14 +2,9 @@
 
 use crate::exec::Work;
 use crate::wire::ask::{Ask, AskStore, Manner, PROFILE, ProfileStore};
-use crate::wire::grammar::{Number, ParameterPlace, parameters};
+use crate::wire::grammar::{Number, parameters};
 use crate::wire::refusal::Refusal;
 use crate::wire::what_if::EditSubjects;
-
-/// A number that must be given.
-const fn required(name: &'static str) -> Number<u32> {
-    Number { place: ParameterPlace::Query, name, most: None, default: None }
-}
 
 parameters! {
     /// The left sides of the edits that change a slice of a rank.
@@ -17,9 +12,9 @@ parameters! {
         /// Name or id of the profile.
         pub profile: String = PROFILE,
         /// Number of the rank.
-        pub rank: u32 = required("rank"),
+        pub rank: u32 = Number::required("rank"),
         /// Row of the slice.
-        pub row: u32 = required("row"),
+        pub row: u32 = Number::required("row"),
     }
 }
 

@@ -20,6 +20,7 @@ mod graph_progress;
 mod limit;
 mod notes;
 mod paired_tracks;
+mod predicted_tracks;
 mod profile;
 mod profiles;
 mod regions;
@@ -34,6 +35,7 @@ mod summary;
 mod tile;
 mod waits;
 mod what_if;
+mod what_if_sweep;
 
 use serde::{Serialize, Serializer};
 
@@ -53,6 +55,8 @@ questions! {
         CriticalPath: critical_path::CriticalPathQuestion,
         RunWaits: run_waits::RunWaitsQuestion,
         WhatIf: what_if::WhatIfQuestion,
+        WhatIfSweep: what_if_sweep::WhatIfSweepQuestion,
+        PredictedTracks: predicted_tracks::PredictedTracksQuestion,
         Slack: slack::SlackQuestion,
         EditSubjects: edit_subjects::EditSubjectsQuestion,
         Comparison: comparison::ComparisonQuestion,

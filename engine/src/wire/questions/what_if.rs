@@ -27,10 +27,14 @@ impl Ask for WhatIfQuestion {
 
 impl AskStore for WhatIfQuestion {
     fn answer(&self, store: &impl ProfileStore, work: Work<'_>) -> Result<WhatIf, Refusal> {
-        let refused =
-            |error: crate::insight::EditError| Refusal::new(RefusalKind::BadQuestion, error.to_string());
-        let lines = self.edits.lines().filter(|line| !line.trim().is_empty());
-        let edits = lines.map(str::parse).collect::<Result<Vec<Edit>, _>>().map_err(refused)?;
-        store.what_if(&self.profile, &edits, work)
+        store.what_if(&self.profile, &edits_of(&self.edits)?, work)
     }
+}
+
+/// The edits of a text, a line each.
+pub(super) fn edits_of(text: &str) -> Result<Vec<Edit>, Refusal> {
+    let refused =
+        |error: crate::insight::EditError| Refusal::new(RefusalKind::BadQuestion, error.to_string());
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(str::parse).collect::<Result<Vec<Edit>, _>>().map_err(refused)
 }

@@ -71,7 +71,7 @@ pub fn FindingNotice(
     let count =
         move || opened.findings.shown.with(|all| all.iter().filter(|one| one.place.is_some()).count());
     move || {
-        followed.get().map(|ShownFinding { entry, .. }| {
+        followed.get().map(|ShownFinding { entry, place, .. }| {
             let title = entry.text.clone();
             let saved = entry.saved_ps().map(|ps| format!("{} · ", short_duration(ps as f64)));
             let next = move |_| {
@@ -98,10 +98,17 @@ pub fn FindingNotice(
                 let compare = move |_| opened.compare_ranks(usual, late);
                 view! { <button type="button" class="button" title=title on:click=compare>"Why"</button> }
             });
+            let span = place.and_then(|place| place.span).filter(|_| opened.can_name_regions());
+            let rule = entry.rule.clone();
+            let keep = span.map(|span| {
+                let keep = move |_| opened.name_region(opened.regions.free_name(&rule), span);
+                view! { <button type="button" class="button" title="Keeps the span of the finding under a name, with the regions" on:click=keep>"Keep as region"</button> }
+            });
             view! {
                 <div class="timeline-part timeline-followed" role="status">
                     <span class="followed-text" title=title>{saved} <b>{entry.rule}</b>": "{entry.text}</span>
                     {why}
+                    {keep}
                     {steps}
                     {back}
                     <CloseButton label="Close the notice about the finding" on_close=move |()| opened.findings.followed.set(None) />

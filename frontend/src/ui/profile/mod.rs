@@ -23,6 +23,8 @@ mod open_profile;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
+mod paired;
+#[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
 mod region_choice;

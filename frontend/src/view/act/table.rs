@@ -112,6 +112,7 @@ pub const GROUPS: &[ActGroup] = &[
             row(ShowTab(Tab::Findings), "Show what is wrong with the run", &[Go("f")], TIMELINE),
             row(ShowTab(Tab::Path), "Show the critical path of the run", &[Go("l")], TIMELINE),
             row(ShowTab(Tab::Waits), "Show who waited for whom", &[Go("a")], TIMELINE),
+            row(ShowTab(Tab::WhatIf), "Show what would shorten the run", &[Go("u")], TIMELINE),
             row(ShowTab(Tab::Regions), "Show steps, layers and named spans", &[Go("e")], TIMELINE),
             row(ShowTab(Tab::Selection), "Show the marked span's totals", &[Go("m")], TIMELINE),
             row(ShowTab(Tab::Hits), "Show the hits", &[Go("h")], TIMELINE),

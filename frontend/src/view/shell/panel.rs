@@ -14,6 +14,8 @@ pub enum Tab {
     Path,
     /// The waits of a rank. They are drawn in the timeline as long as the tab is open.
     Waits,
+    /// The run if some of its work took another time, below the recorded one.
+    WhatIf,
     /// Steps, layers and phases of a rank, and the spans that users named.
     Regions,
     /// The marked span.
@@ -60,7 +62,7 @@ pub struct PanelRow {
 }
 
 /// All tabs, in the order of their panels.
-pub const PANELS: [PanelRow; 9] = [
+pub const PANELS: [PanelRow; 10] = [
     PanelRow { tab: Tab::Details, name: "details", title: "Details", letter: "i", side: PanelSide::Dock },
     PanelRow {
         tab: Tab::Findings,
@@ -71,6 +73,7 @@ pub const PANELS: [PanelRow; 9] = [
     },
     PanelRow { tab: Tab::Path, name: "path", title: "Critical path", letter: "l", side: PanelSide::Drawer },
     PanelRow { tab: Tab::Waits, name: "waits", title: "Waits", letter: "a", side: PanelSide::Drawer },
+    PanelRow { tab: Tab::WhatIf, name: "what-if", title: "What if", letter: "u", side: PanelSide::Drawer },
     PanelRow { tab: Tab::Regions, name: "regions", title: "Regions", letter: "e", side: PanelSide::Drawer },
     PanelRow {
         tab: Tab::Selection,
@@ -95,7 +98,7 @@ impl Tab {
     /// Returns true if the tab is about the run as a whole, whichever slice is selected.
     #[must_use]
     pub fn is_about_run(self) -> bool {
-        matches!(self, Self::Findings | Self::Path | Self::Waits | Self::Regions)
+        matches!(self, Self::Findings | Self::Path | Self::Waits | Self::WhatIf | Self::Regions)
     }
 
     /// Its row of the table.

@@ -4,7 +4,6 @@ mod choices;
 mod duration_cell;
 mod findings;
 mod page;
-mod run_pair;
 mod run_part;
 
 pub use page::ComparePage;

@@ -11,9 +11,9 @@ use nprof_engine::wire::questions::{ComparisonQuestion, PairedTracksQuestion};
 use super::choices::CompareChoices;
 use super::duration_cell::DurationCell;
 use super::findings::ComparedFindings;
-use super::run_pair::PairedTimelines;
 use crate::ui::controls::{Failure, Loading};
 use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::paired::{PairedPlace, paired_timelines};
 use crate::ui::profile::panels::table_of;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
@@ -118,6 +118,8 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
             opened.act(&Command::SearchForText(name.clone()));
         }
     });
+    let pair = Memo::new(move |_| question(opened).map(paired_question));
+    let paired = QuestionAnswers::new(pair, move |question, cancel| opened.paired_tracks(question, cancel));
     view! {
         <header class="compare-head" data-verdict=verdict(found.verdict)>
             <h2>{found.answer.clone()}</h2>
@@ -127,7 +129,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
             <ol class="compare-runs" aria-label="Time of both runs">{runs}</ol>
             {has_profiles.then(|| view! { <ComparedFindings opened /> })}
         </header>
-        <PairedTimelines opened question=Memo::new(move |_| question(opened).map(paired_question)) />
+        {move || paired_timelines(opened, PairedPlace::Compare, paired)}
         <section class="compare-rows">
             <VirtualTable source tools label="Differences by name" on_open=Signal::stored(Some(open)) />
         </section>

@@ -24,9 +24,11 @@ pub const MOST_EVENTS_UNASKED: u64 = 2_000_000;
 pub struct CurrentRegions {
     is_wanted: RwSignal<bool>,
     /// Those that are found. `None` until they are known.
-    pub found: Memo<Option<Result<Arc<RegionList>, FetchError>>>,
+    pub found: Memo<FoundRegions>,
     /// Those that users named, as the rank is shown.
     pub named: Memo<Vec<NamedSpan>>,
+    /// The region to which numbers and findings are limited, if the rank has it.
+    pub scope: Memo<Option<NamedSpan>>,
     /// Reads those of users again.
     pub refresh: Callback<()>,
     axes: Memo<AxesOfRank>,
@@ -51,10 +53,11 @@ impl CurrentRegions {
         view: Memo<View>,
     ) -> Self {
         let is_wanted = RwSignal::new(false);
+        let wanted = Memo::new(move |_| view.with(|view| view.region.clone()));
         let rank = Memo::new(move |_| {
             let (source, detail) = shown.get()?;
             let events = detail.ok()?.entry.events;
-            let is_asked = is_wanted.get() || events <= MOST_EVENTS_UNASKED;
+            let is_asked = is_wanted.get() || events <= MOST_EVENTS_UNASKED || wanted.with(Option::is_some);
             (is_asked && !source.rank.is_all()).then_some(source)
         });
         let asked = QuestionAnswers::new(rank, move |source: SourceId, cancel| async move {
@@ -75,7 +78,11 @@ impl CurrentRegions {
             let (Some(source), notes) = (rank.get(), notes.answer()) else { return Vec::new() };
             named_spans(&notes, source.rank.number(), axes.get())
         });
-        Self { is_wanted, found, named, refresh, axes }
+        let scope = Memo::new(move |_| {
+            let name = wanted.get()?;
+            all(named, found).into_iter().find(|region| region.name == name)
+        });
+        Self { is_wanted, found, named, scope, refresh, axes }
     }
 
     /// A span of the page on the clock on which it is kept.
@@ -104,16 +111,32 @@ impl CurrentRegions {
         });
     }
 
+    /// A name that no region has yet: this one, else with a number behind it.
+    #[must_use]
+    pub fn free_name(self, name: &str) -> String {
+        let taken: Vec<String> = untrack(|| self.all()).into_iter().map(|region| region.name).collect();
+        let numbered = (2..).map(|number| format!("{name} {number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        names.find(|name| !taken.contains(name)).unwrap_or_default()
+    }
+
     /// All regions with their names, those of users first.
     #[must_use]
     pub fn all(self) -> Vec<NamedSpan> {
-        let found = self.found.get().and_then(Result::ok);
-        let of_rank = found.iter().flat_map(|found| &found.regions).map(|region| NamedSpan {
-            name: region.name.clone(),
-            span: Interval::new(region.start_ps, region.end_ps),
-        });
-        self.named.get().into_iter().chain(of_rank).collect()
+        all(self.named, self.found)
     }
+}
+
+/// The answer about the regions of a rank.
+type FoundRegions = Option<Result<Arc<RegionList>, FetchError>>;
+
+fn all(named: Memo<Vec<NamedSpan>>, found: Memo<FoundRegions>) -> Vec<NamedSpan> {
+    let found = found.get().and_then(Result::ok);
+    let of_rank = found.iter().flat_map(|found| &found.regions).map(|region| NamedSpan {
+        name: region.name.clone(),
+        span: Interval::new(region.start_ps, region.end_ps),
+    });
+    named.get().into_iter().chain(of_rank).collect()
 }
 
 /// The axes of a rank.

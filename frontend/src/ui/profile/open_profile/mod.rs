@@ -164,6 +164,7 @@ impl Opened {
         keep_choice(address, current_source, view);
         let times = times(profiles, rank, view, frame);
         let run = RunOfPage::new(view, profiles, current_source, times);
+        let regions = CurrentRegions::new(of, profiles, shown, view);
         Self {
             session: Session {
                 view,
@@ -182,8 +183,8 @@ impl Opened {
             ranks,
             content,
             tried: TriedEdit::new(),
-            regions: CurrentRegions::new(of, profiles, shown, view),
-            findings: RunFindings::new(of, run, view, source.embedded().is_some()),
+            regions,
+            findings: RunFindings::new(of, run, view, regions.scope, source.embedded().is_some()),
             of,
         }
     }

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use nprof_engine::base::Interval;
 use nprof_engine::wire::findings::{FindingEntry, Findings, RuleState};
 use nprof_engine::wire::questions::FindingsQuestion;
 
+use super::current_regions::NamedSpan;
 use super::profile_source::ProfileSource;
 use super::run_of_page::RunOfPage;
 use crate::ui::shell::{Answered, QuestionAnswers};
@@ -20,6 +22,9 @@ use crate::view::run_times::RunTimes;
 #[derive(Clone, Copy)]
 pub struct RunFindings {
     asked: QuestionAnswers<u8, Findings>,
+    /// The part of the answer within the region to which the page is limited.
+    answer: Memo<Answered<u8, Findings>>,
+    scope: Memo<Option<NamedSpan>>,
     is_wanted: RwSignal<bool>,
     /// The times of the run on the page.
     pub times: Memo<RunTimes>,
@@ -46,9 +51,15 @@ pub struct ShownFinding {
 
 impl RunFindings {
     /// Asks once the tab is open, or somebody wants the findings. `is_known` tells that they cost
-    /// nothing.
+    /// nothing. Only those within `scope` are shown.
     #[must_use]
-    pub fn new(of: ProfileSource, run: RunOfPage, view: Memo<View>, is_known: bool) -> Self {
+    pub fn new(
+        of: ProfileSource,
+        run: RunOfPage,
+        view: Memo<View>,
+        scope: Memo<Option<NamedSpan>>,
+        is_known: bool,
+    ) -> Self {
         let (is_open, is_ready) = (run.is_shown(Tab::Findings), run.is_known());
         let (is_wanted, is_known) = (RwSignal::new(false), RwSignal::new(is_known));
         let sought = RwSignal::new(None);
@@ -65,11 +76,16 @@ impl RunFindings {
             Ok(found)
         });
         let times = run.times;
+        let answer = Memo::new(move |_| {
+            let span = scope.get().and_then(|scope| times.with(|times| times.of_page(scope.span)));
+            let (profile, answer) = asked.last.get()?;
+            Some((profile, answer.map(|found| within(found, span))))
+        });
         // A frame that moves changes the view, but not what is muted.
         let muted = Memo::new(move |_| view.with(|view| view.muted.clone()));
         let shown = Memo::new(move |_| {
             let muted = muted.get();
-            let found = asked.answer().and_then(Result::ok);
+            let found = answer.get().and_then(|(_, answer)| answer.ok());
             let entries = found.iter().flat_map(|found| found.in_state(RuleState::Found)).enumerate();
             let all = entries.filter(|(_, entry)| !muted.has(entry)).map(|(at, entry)| ShownFinding {
                 at,
@@ -79,7 +95,23 @@ impl RunFindings {
             all.collect::<Vec<_>>()
         });
         let (followed, left) = (RwSignal::new(None), RwSignal::new(None));
-        Self { asked, is_wanted, times, shown, followed, left, sought }
+        // Another region has other findings at the same positions.
+        Effect::new(move |before: Option<()>| {
+            scope.track();
+            if before.is_some() {
+                followed.set(None);
+            }
+        });
+        Self { asked, answer, scope, is_wanted, times, shown, followed, left, sought }
+    }
+
+    /// An answer with the region that it is about.
+    #[must_use]
+    pub fn in_scope(self, answer: &str) -> String {
+        self.scope.with(|scope| match scope {
+            Some(NamedSpan { name, .. }) => format!("In {name}: {answer}"),
+            None => answer.to_owned(),
+        })
     }
 
     /// Asks for the findings as long as the current component is there.
@@ -93,18 +125,26 @@ impl RunFindings {
     /// The last answer, with its question.
     #[must_use]
     pub fn last(self) -> Answered<u8, Findings> {
-        self.asked.last.get()
+        self.answer.get()
     }
 
     /// The findings, if they are known.
     #[must_use]
     pub fn known(self) -> Option<Arc<Findings>> {
-        self.asked.answer().and_then(Result::ok)
+        self.answer.get().and_then(|(_, answer)| answer.ok())
     }
 
     /// Asks again.
     #[must_use]
     pub fn retry(self) -> Callback<()> {
         self.asked.retry
+    }
+}
+
+/// The findings within a span of the clock that all ranks share.
+fn within(found: Arc<Findings>, span: Option<Interval>) -> Arc<Findings> {
+    match span {
+        Some(span) => Arc::new(Findings::clone(&found).within(&[span])),
+        None => found,
     }
 }

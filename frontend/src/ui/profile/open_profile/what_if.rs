@@ -3,16 +3,19 @@
 
 use leptos::prelude::*;
 use nprof_engine::wire::graph_progress::GraphProgress;
+use nprof_engine::wire::paired_tracks::PairedTracks;
 use nprof_engine::wire::questions::{
-    EditSubjectsQuestion, GraphProgressQuestion, SlackQuestion, WhatIfQuestion,
+    EditSubjectsQuestion, GraphProgressQuestion, PredictedTracksQuestion, SlackQuestion, WhatIfQuestion,
+    WhatIfSweepQuestion,
 };
-use nprof_engine::wire::what_if::{EditSubjects, WhatIf};
+use nprof_engine::wire::what_if::{EditSubjects, WhatIf, WhatIfSweep};
 use nprof_engine::wire::work_slack::WorkSlack;
 use web_sys::AbortSignal;
 
 use super::Opened;
 use crate::fetch::FetchError;
 use crate::view::edit_choice::{EditChoice, PERCENT};
+use crate::view::{Command, Tab};
 
 /// The change that the user tries. It stays while other slices are selected.
 #[derive(Clone, Copy)]
@@ -25,6 +28,9 @@ pub struct TriedEdit {
     pub percent: RwSignal<u32>,
     /// Whether the answer should come into sight.
     pub is_wanted: RwSignal<bool>,
+    /// The edits under which the run is drawn below the recorded one, a line each. `None` for those
+    /// that save most.
+    pub predicted: RwSignal<Option<String>>,
 }
 
 impl TriedEdit {
@@ -36,6 +42,7 @@ impl TriedEdit {
             choice: RwSignal::new(None),
             percent: RwSignal::new(PERCENT.first),
             is_wanted: RwSignal::new(false),
+            predicted: RwSignal::new(None),
         }
     }
 
@@ -72,6 +79,51 @@ impl Opened {
         cancel: AbortSignal,
     ) -> Result<Option<WorkSlack>, FetchError> {
         self.of.source.ask_until(question, Some(&cancel)).await
+    }
+
+    /// The name of the profile of the current rank.
+    #[must_use]
+    pub fn run_name(self) -> Memo<Option<String>> {
+        Memo::new(move |_| {
+            let profile = self.current.source.get()?.profile;
+            Some(self.names().at(profile)?.to_owned())
+        })
+    }
+
+    /// The current rank; if all ranks are shown together, the first one.
+    #[must_use]
+    pub fn rank_of_run(self) -> Option<u32> {
+        let source = self.current.source.get()?;
+        let first = || {
+            let profiles = self.session.profiles.get()?.ok()?;
+            let ranks = &profiles.get(usize::from(source.profile))?.ranks;
+            ranks.iter().find_map(|entry| entry.rank.number())
+        };
+        source.rank.number().or_else(first)
+    }
+
+    /// The changes that would shorten the run most.
+    pub async fn what_if_sweep(
+        self,
+        question: WhatIfSweepQuestion,
+        cancel: AbortSignal,
+    ) -> Result<WhatIfSweep, FetchError> {
+        self.of.source.ask_until(question, Some(&cancel)).await
+    }
+
+    /// The tracks of a rank under edits, beside the recorded ones.
+    pub async fn predicted_tracks(
+        self,
+        question: PredictedTracksQuestion,
+        cancel: AbortSignal,
+    ) -> Result<PairedTracks, FetchError> {
+        self.of.source.ask_until(question, Some(&cancel)).await
+    }
+
+    /// Draws the run under edits below the recorded one.
+    pub fn show_predicted(self, edits: String) {
+        self.tried.predicted.set(Some(edits));
+        self.act(&Command::ShowTab(Tab::WhatIf));
     }
 
     /// The length of the run under edits.

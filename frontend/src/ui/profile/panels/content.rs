@@ -11,6 +11,7 @@ use super::regions::RegionsPanel;
 use super::selection::Selection;
 use super::waits::WaitsPanel;
 use super::warnings::{Warnings, has_warnings};
+use super::what_if::WhatIfPanel;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::search::Search;
 use crate::view::Tab;
@@ -43,6 +44,7 @@ pub(super) fn content(tab: Tab) -> PanelContent {
         Tab::Findings => row(always, |of| view! { <FindingsPanel opened=of.opened /> }.into_any()),
         Tab::Path => row(always, |of| view! { <PathPanel opened=of.opened /> }.into_any()),
         Tab::Waits => row(always, |of| view! { <WaitsPanel opened=of.opened /> }.into_any()),
+        Tab::WhatIf => row(always, |of| view! { <WhatIfPanel opened=of.opened /> }.into_any()),
         Tab::Regions => row(always, |of| view! { <RegionsPanel opened=of.opened /> }.into_any()),
         Tab::Selection => row(always, |of| view! { <Selection opened=of.opened /> }.into_any()),
         Tab::Hits => row(always, |of| {

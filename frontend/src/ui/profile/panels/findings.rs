@@ -44,7 +44,7 @@ fn AnswerOfRules(opened: Opened, found: Arc<Findings>) -> impl IntoView {
     let count = found.in_state(RuleState::Found).count();
     view! {
         <article class="findings" aria-label="Findings">
-            <h2 class="findings-answer">{found.answer.clone()}</h2>
+            <h2 class="findings-answer">{opened.findings.in_scope(&found.answer)}</h2>
             <FindingList opened length_ps />
             <footer class="findings-rest"><MutedCount opened found=count /> {more} {rest}</footer>
         </article>

@@ -1,5 +1,5 @@
 //! The panels of the dock and the drawer, a module each: details, findings, the critical path,
-//! waits, regions, the marked span, hits of the search, warnings, plots. The table
+//! waits, what-ifs, regions, the marked span, hits of the search, warnings, plots. The table
 //! in [`content`] tells what they show; their names, letters and sides are that of
 //! [`PANELS`](crate::view::shell::panel::PANELS).
 
@@ -34,6 +34,8 @@ mod state;
 mod waits;
 #[cfg(feature = "browser")]
 mod warnings;
+#[cfg(feature = "browser")]
+mod what_if;
 
 #[cfg(feature = "browser")]
 pub use frame::PanelFrame;

@@ -14,7 +14,7 @@ use crate::ui::controls::rested;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::ui::text::format;
-use crate::view::run_path::{NAME, path_table};
+use crate::view::run_path::{NAME, PathKey, path_table};
 use crate::view::state::orders::PanelTable;
 use crate::view::text::short_names::told_apart;
 
@@ -60,6 +60,8 @@ fn without_parts(path: &RunPath) -> RunPath {
         by_kind: path.by_kind.clone(),
         by_rank: path.by_rank.clone(),
         by_name: path.by_name.clone(),
+        by_engine: path.by_engine.clone(),
+        by_layer: path.by_layer.clone(),
         parts: Vec::new(),
         ..*path
     }
@@ -67,29 +69,49 @@ fn without_parts(path: &RunPath) -> RunPath {
 
 #[component]
 fn TotalsOf(path: RunPath) -> impl IntoView {
-    let left_out = path.names.saturating_sub(SHOWN_NAMES as u64);
-    let more = (left_out > 0)
-        .then(|| view! { <li class="muted">{format::counted(left_out, "other name", "other names")}</li> });
-    let first = &path.by_name[..path.by_name.len().min(SHOWN_NAMES)];
-    let short = told_apart(&first.iter().map(|of| of.name.clone()).collect::<Vec<_>>());
-    let row =
-        |(of, short): (&PathShare, String)| view! { <Share of=of.clone() short length_ps=path.length_ps /> };
-    let names = first.iter().zip(short).map(row).collect_view();
-    let ranks = (path.by_rank.len() > 1).then(|| {
-        let row = |of: &PathShare| {
-            let short = format!("rank {}", of.name);
-            view! { <Share of=of.clone() short length_ps=path.length_ps /> }
-        };
-        let rows = path.by_rank.iter().take(SHOWN_NAMES).map(row).collect_view();
-        view! { <ol class="path-shares" aria-label="Ranks on the path">{rows}</ol> }
-    });
+    let keys: Vec<PathKey> = PathKey::ALL.into_iter().filter(|key| !key.shares(&path).is_empty()).collect();
+    let chosen = RwSignal::new(PathKey::Name);
+    let options = keys.into_iter().map(|key| view! { <option value=key.name()>{key.title()}</option> });
+    let choose = move |event| {
+        chosen.set(PathKey::from_name(&event_target_value(&event)).unwrap_or(PathKey::Name));
+    };
+    // The timeline also uses these keys.
+    let keep = |event: web_sys::KeyboardEvent| event.stop_propagation();
+    let ranks = (path.by_rank.len() > 1).then(|| shares(&path.by_rank, path.length_ps));
+    let answer = path.answer.clone();
+    let path = StoredValue::new(path);
+    let rows = move || {
+        let key = chosen.get();
+        path.with_value(|path| {
+            let all = key.shares(path);
+            let left_out = key.count(path).saturating_sub(SHOWN_NAMES as u64);
+            let more = (left_out > 0).then(|| {
+                let (one, many) = key.others();
+                view! { <li class="muted">{format::counted(left_out, one, many)}</li> }
+            });
+            let label = format!("Path by {}", key.name());
+            let rows = shares(all, path.length_ps);
+            view! { <ol class="path-shares" aria-label=label>{rows} {more}</ol> }
+        })
+    };
     view! {
-        <h2 class="run-answer">{path.answer.clone()}</h2>
+        <h2 class="run-answer">{answer}</h2>
         <section class="path-totals" aria-label="Totals of the path" tabindex="0">
-            <ol class="path-shares" aria-label="Names on the path">{names} {more}</ol>
-            {ranks}
+            <select class="select" aria-label="Path by" on:change=choose on:keydown=keep>
+                {options.collect_view()}
+            </select>
+            {rows}
+            {ranks.map(|rows| view! { <ol class="path-shares" aria-label="Ranks on the path">{rows}</ol> })}
         </section>
     }
+}
+
+/// The first parts of a run, each with the part of its name that tells it from the others.
+fn shares(all: &[PathShare], length_ps: i64) -> impl IntoView + use<> {
+    let first = &all[..all.len().min(SHOWN_NAMES)];
+    let short = told_apart(&first.iter().map(|of| of.name.clone()).collect::<Vec<_>>());
+    let row = |(of, short): (&PathShare, String)| view! { <Share of=of.clone() short length_ps /> };
+    first.iter().zip(short).map(row).collect_view()
 }
 
 /// A part of the run, with its bar and the part of its name that tells it from the others.

@@ -55,14 +55,15 @@ fn AdviceOf(opened: Opened, found: Arc<Findings>) -> impl IntoView {
     let of_all = found.answer.clone();
     // The answer is about the findings that the list shows.
     let answer = move || {
-        opened.findings.shown.with(|shown| match shown.len() {
+        let answer = opened.findings.shown.with(|shown| match shown.len() {
             all if all >= count => of_all.clone(),
             0 => "all findings are muted".to_owned(),
             _ => {
                 let costs: Vec<FoundCost<'_>> = shown.iter().map(|one| FoundCost::from(&one.entry)).collect();
                 format!("{}, beside the muted ones", sentence::answer(&costs, length_ps))
             }
-        })
+        });
+        opened.findings.in_scope(&answer)
     };
     let untold: Vec<&str> = found.in_state(RuleState::CannotTell).map(|one| one.rule.as_str()).collect();
     let untold = (!untold.is_empty()).then(|| {

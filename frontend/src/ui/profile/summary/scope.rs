@@ -29,11 +29,7 @@ impl SummaryScope {
         opened.regions.want();
         let regions = Memo::new(move |_| opened.regions.all());
         let wanted = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
-        let span = Memo::new(move |_| {
-            let name = wanted.get()?;
-            regions
-                .with(|regions| regions.iter().find(|region| region.name == name).map(|region| region.span))
-        });
+        let span = Memo::new(move |_| opened.regions.scope.with(|scope| scope.as_ref().map(|of| of.span)));
         // All ranks together have no regions.
         let is_all = move || opened.current.source.get().is_none_or(|source| source.rank.is_all());
         let asked = Memo::new(move |_| {

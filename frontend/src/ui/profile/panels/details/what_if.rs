@@ -42,7 +42,7 @@ pub fn WhatIfSection(
 
 #[component]
 fn Subjects(opened: Opened, slice: EditedSlice, state: TriedEdit) -> impl IntoView {
-    let profile = profile_of(opened);
+    let profile = opened.run_name();
     let EditedSlice { rank, row } = slice;
     let question =
         Memo::new(move |_| profile.get().map(|profile| EditSubjectsQuestion { profile, rank, row }));
@@ -119,7 +119,7 @@ fn Choices(opened: Opened, found: Arc<EditSubjects>, state: TriedEdit) -> impl I
 #[component]
 fn Answer(opened: Opened, edit: Memo<String>) -> impl IntoView {
     let messages = expect_context::<Messages>();
-    let profile = profile_of(opened);
+    let profile = opened.run_name();
     let question =
         Memo::new(move |_| profile.get().map(|profile| WhatIfQuestion { profile, edits: edit.get() }));
     let asked = QuestionAnswers::new(question, move |question, cancel| opened.what_if(question, cancel));
@@ -137,10 +137,20 @@ fn Answer(opened: Opened, edit: Memo<String>) -> impl IntoView {
         <div class="what-if-answer" aria-live="polite" aria-busy=move || is_old().to_string()>
             {answer}
         </div>
-        <button class="button" type="button" title="The command that gives this answer" on:click=copy>
-            <Icon glyph=Glyph::Copy />
-            "Copy the command"
-        </button>
+        <div class="what-if-buttons">
+            <button
+                class="button"
+                type="button"
+                title="The tracks under this change, below the recorded ones"
+                on:click=move |_| opened.show_predicted(edit.get_untracked())
+            >
+                "Show the predicted run"
+            </button>
+            <button class="button" type="button" title="The command that gives this answer" on:click=copy>
+                <Icon glyph=Glyph::Copy />
+                "Copy the command"
+            </button>
+        </div>
     }
 }
 
@@ -162,12 +172,4 @@ fn Refused(error: FetchError, retry: Callback<()>) -> impl IntoView {
         <p class="muted">{error.to_string()}</p>
         {again}
     }
-}
-
-/// The name of the profile of the current rank.
-fn profile_of(opened: Opened) -> Memo<Option<String>> {
-    Memo::new(move |_| {
-        let profile = opened.current.source.get()?.profile;
-        Some(opened.names().at(profile)?.to_owned())
-    })
 }
