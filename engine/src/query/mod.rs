@@ -29,8 +29,8 @@ pub use counter::{CounterAt, CounterSpan};
 pub use extent::extent;
 pub use fields::BlockFields;
 pub use filter::{
-    FieldTest, FilterScope, FilterWord, NumberComparison, RegionSpan, ResolvedFilter, ShortName, WordFilter,
-    WordTest, quantity,
+    Completion, CompletionKind, Completions, FieldTest, FilterScope, FilterWord, NumberComparison, OpenWord,
+    RegionSpan, ResolvedFilter, ShortName, WordFilter, WordTest, completions, quantity,
 };
 pub use listing::{ListedRow, Listing, RowFilter};
 pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_rare};

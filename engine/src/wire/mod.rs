@@ -14,6 +14,7 @@ pub mod bundles;
 pub mod catalog;
 pub mod clock;
 pub mod comparison;
+pub mod completions;
 pub mod counter;
 pub mod coverage_entry;
 pub mod detail;

@@ -9,8 +9,8 @@ use nprof_engine::model::{
     Unit, Value,
 };
 use nprof_engine::query::{
-    self, FieldTest, FilterScope, FilterWord, HitPage, NumberComparison, RegionSpan, ResolvedFilter,
-    WordFilter, WordTest,
+    self, Completion, CompletionKind, Completions, FieldTest, FilterScope, FilterWord, HitPage,
+    NumberComparison, RegionSpan, ResolvedFilter, WordFilter, WordTest,
 };
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -257,4 +257,50 @@ fn names_of_exports_and_short_ones_find_the_same() {
     assert_eq!(found(&segment, "start>=1ns").unwrap(), [1]);
     assert_eq!(found(&segment, "in:\"step 1\"").unwrap(), [0, 1], "not step 10");
     assert_eq!(found(&segment, "in:0 -in=\"step 1\"").unwrap(), [0; 0]);
+}
+
+/// The completions of a query at its end.
+fn completed(segment: &Segment<Vec<u8>>, query: &str) -> Completions {
+    let regions = [("step 1", 0, 2_000), ("warm up", 2_000, 9_000)]
+        .map(|(name, start, end)| RegionSpan { name: name.to_owned(), span: Interval::new(start, end) });
+    let scope = FilterScope { regions: &regions, short_names: &SHORT_NAMES, ..FilterScope::default() };
+    let cursor = query.chars().count();
+    query::completions(segment, query, cursor, &scope, 100, Work::IN_PLACE).unwrap()
+}
+
+fn texts(of: &Completions) -> Vec<&str> {
+    of.entries.iter().map(|entry| entry.text.as_str()).collect()
+}
+
+proptest! {
+    /// A completion says how many slices the query with it finds.
+    #[test]
+    fn completions_count_what_their_query_finds(slices in slices()) {
+        let segment = segment(&slices);
+        for (query, sign) in [("layer_name:", "="), ("opcode:", "="), ("track:", ":")] {
+            let (field, _) = query.split_once(':').unwrap();
+            for Completion { text, slices, .. } in completed(&segment, query).entries {
+                let rows = found(&segment, &format!("{field}{sign}{text}")).unwrap();
+                // A text without a capital letter also finds those with some.
+                prop_assert_eq!(Some(rows.len() as u64), slices, "{} {}", field, text);
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_and_values_complete_a_word() {
+    let segment = segment(&[(0, 5, 0, Some(0), None), (1, 5, 0, Some(1), None), (0, 5, 3, None, Some(512))]);
+    assert_eq!(texts(&completed(&segment, "opc")), ["opcode"]);
+    assert_eq!(texts(&completed(&segment, "dur>1ns -la")), ["layer", "layer_name"]);
+    assert_eq!(texts(&completed(&segment, "opcode:MAT,")), ["MATMUL", "\"ACTIVATE, fused\""]);
+    assert_eq!(texts(&completed(&segment, "matm")), ["MATMUL"], "case does not count");
+    assert_eq!(texts(&completed(&segment, "layer:mlp")), ["layers/0/mlp", "layers/1/mlp"]);
+    assert_eq!(texts(&completed(&segment, "track:tens")), ["Engines/Tensor"]);
+    assert_eq!(texts(&completed(&segment, "in:")), ["\"step 1\"", "\"warm up\""]);
+    assert_eq!(texts(&completed(&segment, "size:")), [""; 0], "numbers have no values to choose from");
+    assert_eq!(texts(&completed(&segment, "nothing:")), [""; 0]);
+    let few = completed(&segment, "");
+    assert_eq!(few.total, few.entries.len());
+    assert!(few.entries.iter().any(|entry| entry.kind == CompletionKind::Field), "{few:?}");
 }

@@ -3,6 +3,7 @@
 pub mod act;
 pub mod band;
 pub mod comparison_table;
+pub mod completion;
 pub mod duration_shapes;
 pub mod edit_choice;
 pub mod finding_box;
@@ -14,6 +15,7 @@ pub mod metric_share;
 pub mod point;
 pub mod pointing;
 pub mod profile_order;
+pub mod query_examples;
 pub mod ranks;
 pub mod region_list;
 pub mod ring;

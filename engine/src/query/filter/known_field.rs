@@ -50,13 +50,17 @@ pub fn columns_named<B: Bytes>(
 
 /// The known name that is most like an unknown one, if one is.
 pub fn nearest<B: Bytes>(segment: &Segment<B>, name: &str, scope: &FilterScope<'_>) -> Option<String> {
+    most_like(&plain(name), all_names(segment, scope))
+}
+
+/// All names that a query of a rank can test.
+pub fn all_names<B: Bytes>(segment: &Segment<B>, scope: &FilterScope<'_>) -> BTreeSet<String> {
     let fields = segment.footer().fields.iter().map(|(_, field)| plain(&field.name));
     let fixed =
         FIXED.iter().map(|(name, ..)| *name).chain(PLACES).chain(scope.short_names.iter().map(|of| of.short));
     let names = segment.footer().tables.iter().map(|table| plain(&table.spec.name_key));
     let known = fixed.map(str::to_owned).chain(names).chain(fields);
-    let known: BTreeSet<String> = known.filter(|known| is_known(segment, known, scope)).collect();
-    most_like(&plain(name), known)
+    known.filter(|known| is_known(segment, known, scope)).collect()
 }
 
 /// The text that is most like another one, if one can be mistaken for it.

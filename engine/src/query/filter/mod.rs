@@ -17,16 +17,20 @@
 //!
 //! Case matters in a text with a capital letter. Quotes make a text of any word.
 
+mod completion;
 mod filter_scope;
 mod grammar;
 mod known_field;
 mod number_test;
+mod open_word;
 mod quantity;
 mod resolved_filter;
 mod resolved_test;
 mod word;
 
+pub use self::completion::{Completion, CompletionKind, Completions, completions};
 pub use self::filter_scope::{FilterScope, RegionSpan, ShortName};
+pub use self::open_word::OpenWord;
 pub use self::quantity::quantity;
 pub use self::resolved_filter::ResolvedFilter;
 pub use self::word::{FieldTest, FilterWord, NumberComparison, WordFilter, WordTest};

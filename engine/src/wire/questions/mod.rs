@@ -10,6 +10,7 @@ mod table;
 
 mod activity;
 mod comparison;
+mod completion;
 mod counter;
 mod critical_path;
 mod detail;
@@ -71,6 +72,7 @@ questions! {
         Counter: counter::CounterQuestion,
         Events: events::EventsQuestion,
         Search: search::SearchQuestion,
+        Completion: completion::CompletionQuestion,
         Selection: selection::SelectionQuestion,
         Summary: summary::SummaryQuestion,
         Regions: regions::RegionsQuestion,

@@ -82,7 +82,8 @@ impl AskRank for SearchQuestion {
         let view = rank.view();
         let filter = match self.syntax {
             Syntax::Query => {
-                let regions = self.regions(rank, work)?;
+                let needs_regions = WordFilter::parse(&self.text).is_ok_and(|filter| filter.needs_regions());
+                let regions = if needs_regions { regions_of(rank, work)? } else { Vec::new() };
                 let scope = FilterScope {
                     rank: rank.number(),
                     // Times of questions are those of the rank.
@@ -103,17 +104,6 @@ impl AskRank for SearchQuestion {
 }
 
 impl SearchQuestion {
-    /// The regions of the rank, if the query asks for any.
-    fn regions(&self, rank: &impl Rank, work: Work<'_>) -> Result<Vec<RegionSpan>, Refusal> {
-        let needs_regions = WordFilter::parse(&self.text).is_ok_and(|filter| filter.needs_regions());
-        let named =
-            |of: RegionEntry| RegionSpan { name: of.name, span: Interval::new(of.start_ps, of.end_ps) };
-        Ok(match needs_regions {
-            true => rank.regions(work)?.regions.into_iter().map(named).collect(),
-            false => Vec::new(),
-        })
-    }
-
     /// The requested page of hits.
     fn page(&self) -> HitPage {
         let limit = at_most(self.limit, MAX_LIMIT);
@@ -123,6 +113,12 @@ impl SearchQuestion {
             Toward::Around => HitPage::around(self.at, limit),
         }
     }
+}
+
+/// The regions of a rank.
+pub(super) fn regions_of(rank: &impl Rank, work: Work<'_>) -> Result<Vec<RegionSpan>, Refusal> {
+    let named = |of: RegionEntry| RegionSpan { name: of.name, span: Interval::new(of.start_ps, of.end_ps) };
+    Ok(rank.regions(work)?.regions.into_iter().map(named).collect())
 }
 
 /// The syntax that a word stands for.

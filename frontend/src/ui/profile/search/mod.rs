@@ -3,6 +3,8 @@
 //! Hits are ordered by time over all tracks. A page of hits is fetched around the current position.
 //! A walk beyond it fetches the next page. The query is in the address.
 
+mod completer;
+mod query_help;
 mod search_box;
 
 use std::sync::Arc;
@@ -170,7 +172,8 @@ impl Search {
             return false;
         }
         let (text, query) = untrack(|| (self.text(), self.query()));
-        let wanted = text.trim().to_owned();
+        // Help is no query.
+        let wanted = if query_help::is_help(&text) { "" } else { text.trim() }.to_owned();
         if wanted == query {
             if !wanted.is_empty() {
                 self.opened.act(&Command::TurnTo(Tab::Hits));

@@ -4,22 +4,13 @@ use leptos::prelude::*;
 use nprof_engine::query::Syntax;
 
 use super::Search;
+use super::completer::{Completer, CompletionRows};
 use crate::ui::controls::{CloseButton, Glyph, Icon, If};
 use crate::ui::shell::pressed_in;
 use crate::view::Act;
 use crate::view::act::Pressed;
 use crate::view::act::keys::Scope;
 use crate::view::ring::Walk;
-
-/// The forms of the words of a query.
-const QUERY_HELP: &str = "Words that must all match:
-matmul, \"two words\"   text in the name or a field
-opcode:mat,conv   a field with one of these texts
-opcode=MATMUL   exactly this
-dur>5us, size:512..32KiB   numbers and ranges
-/mat(mul)?/, opcode~/^MAT/   regular expressions
-track:Vector, rank:3, in:region, start>10ms
--name:DRAIN   all but these";
 
 /// Id of the message about a wrong pattern, for the box.
 const MISTAKE_ID: &str = "search-mistake";
@@ -33,6 +24,7 @@ pub fn SearchBox(
     let some = move || search.found().is_some_and(|found| found.total > 0);
     // On a narrow screen the box covers the bar from its first focus until it is closed.
     let is_open = RwSignal::new(false);
+    let completer = Completer::new(search);
     let opener = NodeRef::<leptos::html::Button>::new();
     let close = move |()| {
         search.clear();
@@ -54,19 +46,22 @@ pub fn SearchBox(
                 <Icon glyph=Glyph::Search />
             </button>
             <div class="search-body" on:focusin=move |_| is_open.set(true)>
-                <SearchField search is_open />
+                <SearchField search completer is_open />
                 <SyntaxButton search />
                 <If is=some>
                     <WalkButton search walk=Walk::Backward />
                     <WalkButton search walk=Walk::Forward />
                 </If>
                 <CloseButton class="search-closer" label="Close the search" on_close=close />
-                <p class="search-below search-mistake" id=MISTAKE_ID role="alert">
-                    {move || search.mistake()}
-                </p>
-                <p class="search-below" role="status">
-                    {move || search.mistake().is_none().then(|| search.note())}
-                </p>
+                <div class="search-under">
+                    <p class="search-below search-mistake" id=MISTAKE_ID role="alert">
+                        {move || search.mistake()}
+                    </p>
+                    <p class="search-below" role="status">
+                        {move || search.mistake().is_none().then(|| search.note())}
+                    </p>
+                    <CompletionRows completer />
+                </div>
             </div>
         </search>
     }
@@ -74,7 +69,7 @@ pub fn SearchBox(
 
 /// The field of the text, with the number of hits.
 #[component]
-fn SearchField(search: Search, is_open: RwSignal<bool>) -> impl IntoView {
+fn SearchField(search: Search, completer: Completer, is_open: RwSignal<bool>) -> impl IntoView {
     view! {
         <label class="field">
             <Icon glyph=Glyph::Search />
@@ -88,8 +83,14 @@ fn SearchField(search: Search, is_open: RwSignal<bool>) -> impl IntoView {
                 prop:value=move || search.text()
                 aria-invalid=move || search.mistake().is_some().to_string()
                 aria-describedby=move || search.mistake().map(|_| MISTAKE_ID)
-                on:input:target=move |event| search.typed(event.target().value())
-                on:keydown=move |event| press(&event, search, is_open)
+                aria-autocomplete="list"
+                aria-activedescendant=move || completer.active_id()
+                on:input:target=move |event| {
+                    search.typed(event.target().value());
+                    completer.write(&event.target());
+                }
+                on:blur=move |_| completer.rest()
+                on:keydown=move |event| press(&event, search, completer, is_open)
             />
             <span class="search-count" aria-live="polite">
                 {move || search.mistake().is_none().then(|| search.count())}
@@ -112,7 +113,7 @@ fn placeholder(syntax: Syntax) -> &'static str {
 /// The explanation of what can be written into the box.
 fn help(syntax: Syntax) -> &'static str {
     match syntax {
-        Syntax::Text | Syntax::Query => QUERY_HELP,
+        Syntax::Text | Syntax::Query => "Words that must all match; ? shows their forms",
         Syntax::Regex => "A regular expression for names and fields",
     }
 }
@@ -124,11 +125,18 @@ fn blur(search: Search) {
     }
 }
 
-fn press(event: &web_sys::KeyboardEvent, search: Search, is_open: RwSignal<bool>) {
+fn press(event: &web_sys::KeyboardEvent, search: Search, completer: Completer, is_open: RwSignal<bool>) {
+    let is_plain = !(event.ctrl_key() || event.alt_key() || event.meta_key() || event.shift_key());
+    if is_plain && completer.press(&event.key()) {
+        event.prevent_default();
+        event.stop_propagation();
+        return;
+    }
     let Pressed::Row(row) = pressed_in(event, Scope::Search, false) else { return };
     if !search.run(row.act) {
         return;
     }
+    completer.rest();
     if row.act == Act::EndSearch {
         is_open.set(false);
         blur(search);
