@@ -121,8 +121,8 @@ impl Candidate {
 fn fields<B: Bytes>(segment: &Segment<B>, scope: &FilterScope<'_>) -> Vec<Candidate> {
     let known = known_field::all_names(segment, scope).into_iter();
     let field = |name: String| {
-        let slices = columns_named(segment, &name, scope).iter().map(|of| slices_with(segment, of.column));
-        let slices = slices.sum::<u64>();
+        let columns = columns_named(segment, &name, scope);
+        let slices: u64 = columns.iter().map(|of| slices_with(segment, of.column)).sum();
         Candidate { text: name, kind: CompletionKind::Field, slices: (slices > 0).then_some(slices) }
     };
     known.map(field).collect()
