@@ -143,7 +143,8 @@ pub(super) fn pieces<B: Bytes>(
     Ok(equal_pieces(span, rows, tracks.len() as u64))
 }
 
-fn equal_pieces(span: Interval, rows: u64, tracks: u64) -> Vec<Interval> {
+/// A span with so many rows of so many tracks, in pieces of equal length.
+pub(super) fn equal_pieces(span: Interval, rows: u64, tracks: u64) -> Vec<Interval> {
     let (least, most) = ROWS_OF_PIECE;
     let of_piece = tracks.saturating_mul(BLOCKS_OF_TRACK * ROWS as u64).clamp(least, most);
     let count = i64::try_from(rows.div_ceil(of_piece).clamp(1, MOST_PIECES)).unwrap_or(1);

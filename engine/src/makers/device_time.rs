@@ -106,7 +106,7 @@ pub(super) fn length(parts: &[(i64, i64)]) -> i64 {
 }
 
 /// The times that two lists of disjoint ascending intervals have in common.
-fn both(a: &[(i64, i64)], b: &[(i64, i64)]) -> Vec<(i64, i64)> {
+pub(super) fn both(a: &[(i64, i64)], b: &[(i64, i64)]) -> Vec<(i64, i64)> {
     let (mut at, mut common) = (0, Vec::new());
     for &(start, end) in a {
         while b.get(at).is_some_and(|part| part.1 <= start) {
@@ -120,7 +120,7 @@ fn both(a: &[(i64, i64)], b: &[(i64, i64)]) -> Vec<(i64, i64)> {
 }
 
 /// The times of disjoint ascending intervals without those of others.
-fn without(parts: &[(i64, i64)], others: &[(i64, i64)]) -> Vec<(i64, i64)> {
+pub(super) fn without(parts: &[(i64, i64)], others: &[(i64, i64)]) -> Vec<(i64, i64)> {
     let (mut at, mut left) = (0, Vec::new());
     for &(start, end) in parts {
         while others.get(at).is_some_and(|other| other.1 <= start) {

@@ -75,6 +75,18 @@ pub enum CardRow {
     Metric(&'static str, &'static str),
     /// A time of a group, which is a part of the active stretch, with its label in the card.
     Part(&'static str, &'static str, &'static str),
+    /// Operations of a group, which are a part of those that an engine can do in the active stretch
+    /// at its peak, with their label in the card.
+    PartOfPeak {
+        /// Key of the group.
+        group: &'static str,
+        /// Name of the metric.
+        metric: &'static str,
+        /// Label in the card.
+        label: &'static str,
+        /// Name of the metric with the operations a second at the peak, of any group.
+        peak: &'static str,
+    },
     /// The first metrics of a group.
     Group {
         /// Key of the group.
@@ -109,6 +121,11 @@ const fn share(part: TimePart, metric: &'static str) -> TimeShare {
 
 const fn of_job(part: TimePart, metric: &'static str) -> TimeShare {
     TimeShare { part, group: "job_job", metric }
+}
+
+/// Operations of the Tensor engine as a part of its peak.
+const fn of_tensor(group: &'static str, metric: &'static str, label: &'static str) -> CardRow {
+    CardRow::PartOfPeak { group, metric, label, peak: "tensor_engine_peak_rate" }
 }
 
 const TIME: &[TimeShare] = &[
@@ -221,10 +238,14 @@ pub(super) const NEURON: SummaryLayout = SummaryLayout {
                 Metric("tensor_engine", "mfu_estimated_percent"),
                 Absent("neuron_model_flops", "MFU", "no NEFF"),
                 Metric("tensor_engine", "mfu_max_achievable_estimated_percent"),
+                of_tensor("overall_stats", "model_flops", "model"),
+                of_tensor("overall_stats", "transpose_flops", "transposes"),
+                of_tensor("tensor_engine", "tensor_engine_other_flops", "other operations"),
+                of_tensor("tensor_engine", "tensor_engine_unused_flops", "active, unused"),
+                of_tensor("tensor_engine", "tensor_engine_active_throttled_flops", "throttled while active"),
+                of_tensor("tensor_engine", "tensor_engine_inactive_throttled_flops", "throttled otherwise"),
                 Metric("tensor_engine", "hfu_estimated_percent"),
-                Metric("overall_stats", "model_flops"),
                 Metric("overall_stats", "hardware_flops"),
-                Metric("overall_stats", "transpose_flops"),
                 Metric("overall_stats", "mm_arithmetic_intensity"),
                 Metric("overall_stats", "peak_flops_bandwidth_ratio"),
                 Metric("tensor_engine", "matmul_instruction_count"),

@@ -64,6 +64,8 @@ pub(super) fn listed() -> anyhow::Result<Vec<ListedMetric>> {
     }
     for term in terms::metrics()? {
         let is_known = |one: &ListedMetric| one.of == "Neuron" && one.name == term.name;
+        let source =
+            all.iter().find(|one| is_known(one)).map_or("nprof", |one| one.source.as_str()).to_owned();
         all.retain(|one| !is_known(one));
         all.push(ListedMetric {
             alias: alias(&term.name).map(str::to_owned),
@@ -72,7 +74,7 @@ pub(super) fn listed() -> anyhow::Result<Vec<ListedMetric>> {
             unit: term.unit,
             meaning: term.meaning,
             of: "Neuron".to_owned(),
-            source: "neuron-profile".to_owned(),
+            source,
         });
     }
     Ok(all)

@@ -158,6 +158,47 @@ fn the_summary_equals_the_vendors() {
     assert!(missing.is_empty(), "metrics that we do not have: {missing:?}");
 }
 
+/// Sum of a quantity of the rows of a table.
+fn sum_of(tables: &Value, table: &str, quantity: impl Fn(&Value) -> f64) -> f64 {
+    tables[table].as_array().unwrap().iter().map(quantity).sum()
+}
+
+#[test]
+fn the_operations_of_tensor_are_split_by_the_vendors_times() {
+    let mut checked = 0;
+    for (trace, export) in pairs() {
+        let what = trace.file_name().unwrap().to_string_lossy().into_owned();
+        let theirs: Value = serde_json::from_slice(&std::fs::read(&export).unwrap()).unwrap();
+        for ours in [exported(&trace), exported(&export)] {
+            let value = |name: &str| ours["summary"][0][name].as_f64().unwrap_or_default();
+            let part = |name: &str| value(&format!("tensor_engine_{name}_flops"));
+            let given = |name: &str| theirs["summary"][0][name].as_f64().unwrap();
+            let peak = given("hardware_flops") / given("hfu_estimated_percent") / given("total_time");
+            let is_near = |ours: f64, expected: f64, least: f64| {
+                let tolerance = expected.abs() * 1e-3 + least;
+                assert!((ours - expected).abs() <= tolerance, "{what}: {ours}, expected {expected}");
+            };
+            is_near(part("peak"), peak * given("total_time"), 0.0);
+            is_near(part("active"), peak * given("tensor_engine_active_time"), 0.0);
+            let known = value("model_flops") + value("transpose_flops");
+            is_near(known + part("other"), given("hardware_flops"), 0.0);
+            let throttled = part("active_throttled") + part("inactive_throttled");
+            let lost_ns = |row: &Value| {
+                let of = |name: &str| row[name].as_f64().unwrap();
+                of("duration") * (1.0 - of("k") / of("n"))
+            };
+            // The vendor writes whole nanoseconds.
+            let rows = theirs["ham"].as_array().unwrap().len() as f64;
+            is_near(throttled, peak * 1e-9 * sum_of(&theirs, "ham", lost_ns), peak * 1e-9 * rows);
+            let sum = known + part("other") + part("unused") + throttled + part("idle");
+            assert!((sum / part("peak") - 1.0).abs() < 1e-9, "{what}: {sum} of {}", part("peak"));
+            assert!(part("active_throttled") < part("active") && part("unused") > 0.0, "{what}");
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2 * pairs().len());
+}
+
 #[test]
 fn metrics_stand_in_the_vendors_groups_and_have_a_definition() {
     for (trace, export) in pairs() {

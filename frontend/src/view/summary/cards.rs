@@ -105,6 +105,10 @@ impl CardValues<'_> {
                     let line = self.metric(group, name).and_then(|line| self.part(line));
                     lines.extend(line.map(|line| CardLine { label: Some(label), ..line }));
                 }
+                CardRow::PartOfPeak { group, metric, label, peak } => {
+                    let line = self.metric(group, metric).and_then(|line| self.part_of_peak(line, peak));
+                    lines.extend(line.map(|line| CardLine { label: Some(label), ..line }));
+                }
                 CardRow::Group { group, most } => lines.extend(self.group(group, most)),
                 CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
                 CardRow::Absent(key, label, lack) => lines.extend(self.absent(key, label, lack)),
@@ -171,6 +175,17 @@ impl CardValues<'_> {
         Some(CardLine { bar: share, of_active: share, ..line }).filter(|_| share != Some(0.0))
     }
 
+    /// Operations as a part of those that are possible in the active stretch. Without a peak they
+    /// have no share.
+    fn part_of_peak(&self, line: CardLine, peak: &str) -> Option<CardLine> {
+        let mut metrics = self.summary.groups.iter().flat_map(|group| &group.metrics);
+        let possible = metrics.find(|metric| metric.name == peak).and_then(|rate| number(&rate.value));
+        let share = possible.and_then(|rate| Some(number(&line.value)? / (rate * self.active_s)));
+        let share = share.filter(|share| (0.0..=1.0).contains(share));
+        Some(CardLine { bar: share, of_active: share, ..line })
+            .filter(|line| number(&line.value) != Some(0.0))
+    }
+
     fn column(&self, table: &str, column: &str, most: usize) -> Vec<CardLine> {
         let Some(table) = self.table_of(table) else { return Vec::new() };
         let Some(at) = table.columns.iter().position(|known| known.name == column) else { return Vec::new() };
@@ -231,6 +246,15 @@ fn line(group: &MetricGroupEntry, metric: &MetricEntry, bar: Option<f64>) -> Car
         bar,
         of_active: None,
         place: metric.place.clone(),
+    }
+}
+
+/// The value of a count.
+fn number(value: &FieldContent) -> Option<f64> {
+    match *value {
+        FieldContent::Float(number) => Some(number),
+        FieldContent::Int(number) => Some(number as f64),
+        _ => None,
     }
 }
 
@@ -329,6 +353,22 @@ mod tests {
         assert_eq!(drawn(&summary, 8.0), expected);
         let none = Summary { rank: 0.into(), groups: Vec::new(), tables: Vec::new(), absent: Vec::new() };
         assert_eq!(drawn(&none, 0.0), "");
+    }
+
+    #[test]
+    fn operations_are_parts_of_the_peak_of_the_active_stretch() {
+        let rate = metric("tensor_engine_peak_rate", 1_000.0, "FLOP/s");
+        let [unused, throttled, none] = ["unused", "active_throttled", "inactive_throttled"]
+            .map(|part| format!("tensor_engine_{part}_flops"));
+        let parts = [(&unused, 500.0), (&throttled, 3_000.0), (&none, 0.0)];
+        let mut metrics = vec![rate];
+        metrics.extend(parts.map(|(name, flops)| metric(name, flops, "FLOP")));
+        let groups = vec![group("tensor_engine", false, metrics)];
+        let summary = Summary { rank: 0.into(), groups, tables: Vec::new(), absent: Vec::new() };
+        let cards = shown_cards(summary_layout("neuron"), &summary, 2.0);
+        let lines: Vec<_> = cards[0].lines.iter().map(|line| (line.label.unwrap(), line.of_active)).collect();
+        // Of start-up there can be more than the active stretch has room for.
+        assert_eq!(lines, [("active, unused", Some(0.25)), ("throttled while active", None)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::elements::FAMILY as OTHER_FLOPS;
 use crate::metrics::{AbsentMetrics, MetricGroup};
 
 /// Metrics that need the same data.
@@ -24,7 +25,7 @@ const NEEDED: &[NeededData] = &[
     needed(
         &["hfu_estimated_percent", "mbu_estimated_percent", "peak_flops_bandwidth_ratio"],
         "neuron_peaks",
-        "Shares of the peaks: HFU, MFU, MBU",
+        "Shares of the peaks: HFU, MFU, MBU, split of the operations of Tensor",
         "the recording does not state its device: neither `metadata` nor an NTFF of a known one is there",
     ),
     needed(
@@ -38,6 +39,12 @@ const NEEDED: &[NeededData] = &[
         "neuron_transposes",
         "Operations of transposes, MFU of the executed instructions",
         "no instruction states whether it only transposes data; neuron-profile's JSON does: `nprof ingest file.json`",
+    ),
+    needed(
+        &["vector_engine_flops", "scalar_engine_flops", "gpsimd_engine_flops"],
+        OTHER_FLOPS.key,
+        OTHER_FLOPS.title,
+        OTHER_FLOPS.needs,
     ),
     needed(
         &["inputs_and_weights_size_bytes", "mbu_min_read_util_percent"],
@@ -80,7 +87,8 @@ mod tests {
         let keys = |names: &[&str]| absent(&[group(names)]).map(|one| one.key).collect::<Vec<_>>();
         let all: Vec<&str> = NEEDED.iter().flat_map(|one| one.metrics).copied().collect();
         assert_eq!(keys(&all), [""; 0]);
-        let measured = ["hfu_estimated_percent", "transpose_flops", "mbu_min_read_util_percent"];
+        let measured =
+            ["hfu_estimated_percent", "transpose_flops", "vector_engine_flops", "mbu_min_read_util_percent"];
         assert_eq!(keys(&measured), ["neuron_model_flops", "neuron_compiler"]);
     }
 }

@@ -2,8 +2,8 @@
 //! instructions.
 
 use super::activity::{NeuronActivity, instructions_of};
+use super::elements::Elements;
 use super::field_sums::{ClassSums, field_sums};
-use super::marked_field::MarkedField;
 use super::opcode;
 use super::run::{CorePeaks, RunFacts};
 use super::{GroupedMetric, NamedColumns, count, float, int, seconds, share};
@@ -31,9 +31,6 @@ const TRAFFIC: [(&str, &str); 12] = [
     ("input_queue_bytes", "Bytes loaded through queues for inputs."),
     ("output_queue_bytes", "Bytes stored through queues for outputs."),
 ];
-
-/// Mark of instructions that only transpose data.
-const TRANSPOSES: u8 = 1;
 
 /// Metrics of engines and instructions.
 pub fn metrics<B: Bytes>(
@@ -65,14 +62,10 @@ pub fn metrics<B: Bytes>(
     let all = |_: &mut BlockReader<'_, B>| Ok(BlockClasses::One(0));
     let traffic = field_sums(segment, &instruction, TRAFFIC.map(|(name, _)| name), &all, run.window, work)?;
     let hbm_bytes = traffic_metrics(&traffic, out);
-    let kind = MarkedField::of(&instruction, "instruction_type", 0, |text| {
-        if text == "TRANSPOSE" { TRANSPOSES } else { 0 }
-    });
-    let kinds = |block: &mut BlockReader<'_, B>| kind.marks(segment, block);
-    let [elements] = field_sums(segment, &instruction, ["elements"], &kinds, run.window, work)?;
-    let transposes =
-        instruction.has("instruction_type").then(|| elements.of(TRANSPOSES).sum().saturating_mul(2));
-    flops_metrics(elements.all().sum(), transposes, run, hbm_bytes, out);
+    let elements = Elements::of(segment, &instruction, run)?;
+    elements.metrics(out);
+    let transposes = instruction.has("instruction_type").then(|| elements.transposed().saturating_mul(2));
+    flops_metrics(elements.multiplied(), transposes, run, hbm_bytes, out);
     Ok(())
 }
 

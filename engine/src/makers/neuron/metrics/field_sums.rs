@@ -37,7 +37,8 @@ impl FieldSum {
         i64::try_from(nearest).unwrap_or_default()
     }
 
-    fn and(self, other: Self) -> Self {
+    /// The rows of both.
+    pub fn and(self, other: Self) -> Self {
         Self { sum: self.sum + other.sum, rows: self.rows + other.rows }
     }
 }

@@ -47,7 +47,8 @@ pub(super) fn neuron_rank(
     let (table, mut tracks) = (Instruction::define(&mut sink).unwrap(), NeuronTracks::default());
     for &DrawnInstruction(engine, name, layer, start_ps, duration_ps, elements, read) in instructions {
         let track = tracks.engine(&mut sink, engine.name(), 0).unwrap();
-        let mut fields = vec![(table.layer, Value::Text(layer))];
+        let label = (table.label, Value::Text(engine.name()));
+        let mut fields = vec![label, (table.layer, Value::Text(layer))];
         fields.extend((elements > 0).then_some((table.elements, Value::Int(elements))));
         fields.extend((read > 0).then_some((table.hbm_read_bytes, Value::Int(read))));
         let (name, form) = (sink.name(name).unwrap(), SliceForm::Complete);

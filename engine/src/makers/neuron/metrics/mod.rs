@@ -11,11 +11,13 @@ mod activity;
 mod busy;
 mod device;
 mod dma;
+mod elements;
 mod engines;
 mod field_sums;
 #[cfg(test)]
 mod fixture;
 mod flops_over_time;
+mod flops_split;
 mod layer_points;
 mod marked_field;
 mod opcode;
@@ -41,10 +43,14 @@ use crate::exec::Work;
 use crate::makers::columns::NamedColumns;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::metrics::{
-    AbsentMetrics, Metric, MetricGroup, MetricScope, MetricTable, RankMetrics, RooflinePoint, roofline, trace,
+    AbsentMetrics, Metric, MetricFamily, MetricGroup, MetricScope, MetricTable, RankMetrics, RooflinePoint,
+    roofline, trace,
 };
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
+
+/// The families that are no part of neuron-profile's summary.
+pub(in crate::makers) const FAMILIES: [&MetricFamily; 2] = [&flops_split::FAMILY, &elements::FAMILY];
 
 /// A metric with its group.
 type GroupedMetric = (NeuronGroup, Metric);
@@ -72,8 +78,7 @@ pub(super) fn read<B: Bytes>(
     work: Work<'_>,
 ) -> Result<RankMetrics> {
     let run = RunFacts::of(segment, scope, work)?;
-    let (groups, time) = groups(segment, scope, &run)?;
-    let mut metrics = RankMetrics { groups, time, ..RankMetrics::default() };
+    let mut metrics = groups(segment, scope, &run)?;
     add_roofline(segment, &run, &mut metrics)?;
     if scope.window.is_some() {
         // A window has the metrics of any trace beside.
@@ -131,18 +136,16 @@ fn roofline_point(groups: &[MetricGroup]) -> Option<RooflinePoint> {
 }
 
 /// The groups of metrics, and the division of the time.
-fn groups<B: Bytes>(
-    segment: &Segment<B>,
-    scope: &MetricScope,
-    run: &RunFacts<'_>,
-) -> Result<(Vec<MetricGroup>, Option<MetricGroup>)> {
+fn groups<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, run: &RunFacts<'_>) -> Result<RankMetrics> {
     let activity = NeuronActivity::of(segment, scope, run.work)?;
     let mut placed: Vec<GroupedMetric> = Vec::new();
     engines::metrics(segment, run, &activity, &mut placed)?;
     dma::metrics(segment, run, &activity, &mut placed)?;
-    throttle::metrics(segment, run, &mut placed)?;
+    let throttling = throttle::records(segment, run)?;
+    throttle::metrics(&throttling, run, &mut placed);
     run.metrics(&mut placed);
     reach::metrics(run, &mut placed);
+    let no_split = flops_split::metrics(segment, run, &throttling, &mut placed)?;
     let stated = run.stated.clone();
     let mut taken = Vec::new();
     for (_, metric) in &mut placed {
@@ -166,7 +169,8 @@ fn groups<B: Bytes>(
     };
     let mut groups = NeuronGroup::ALL.map(group).to_vec();
     groups.retain(|group| !group.metrics.is_empty());
-    Ok((groups, activity.time))
+    let absent = no_split.into_iter().collect();
+    Ok(RankMetrics { groups, time: activity.time, absent, ..RankMetrics::default() })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a metric in seconds has the precision of a float")]

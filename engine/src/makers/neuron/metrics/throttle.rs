@@ -38,14 +38,30 @@ pub fn is_limit(name: &str) -> bool {
     name.starts_with("throttle_") && name.contains(LIMIT)
 }
 
-/// Metrics by core and reason.
-pub fn metrics<B: Bytes>(
-    segment: &Segment<B>,
-    run: &RunFacts<'_>,
-    out: &mut Vec<GroupedMetric>,
-) -> Result<()> {
-    let Some(ham) = NamedColumns::of(segment, HAM.name, run.work.cancel) else { return Ok(()) };
-    let mut held: BTreeMap<(i64, i64), ThrottleTime> = BTreeMap::new();
+/// A period in which a core was allowed a share of its peak, as far as it lies in what is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ThrottleRecord {
+    /// The physical core.
+    pub(super) core: i64,
+    kind: i64,
+    /// The period.
+    pub(super) period: Interval,
+    /// The allowed share of the peak.
+    pub(super) allowed: f64,
+}
+
+#[cfg(test)]
+impl ThrottleRecord {
+    /// A record of the first core.
+    pub(super) fn at(period: Interval, allowed: f64) -> Self {
+        Self { core: 0, kind: 0, period, allowed }
+    }
+}
+
+/// All records of throttling.
+pub(super) fn records<B: Bytes>(segment: &Segment<B>, run: &RunFacts<'_>) -> Result<Vec<ThrottleRecord>> {
+    let Some(ham) = NamedColumns::of(segment, HAM.name, run.work.cancel) else { return Ok(Vec::new()) };
+    let mut records = Vec::new();
     for block in 0..segment.blocks(ham.table())?.len() {
         let durations = segment.core_ints(ham.table(), ColumnRole::Duration, block)?;
         let mut rows = vec![[0, 1, 1, UNTHROTTLED_KIND]; durations.len()];
@@ -55,22 +71,30 @@ pub fn metrics<B: Bytes>(
         let starts = segment.core_ints(ham.table(), ColumnRole::Start, block)?;
         for (at, ([core, k, n, kind], duration)) in rows.into_iter().zip(&durations).enumerate() {
             let period = Interval::lasting(starts[at], *duration);
-            let inside = run.window.map_or(period, |window| window.intersection(period));
-            let ns = inside.duration_ps().div_euclid(PS_PER_NS);
-            if run.window.is_some() && ns == 0 {
-                continue;
-            }
-            let held = held.entry((core, kind)).or_default();
-            held.ns += ns;
-            held.allowed_ns += ns as f64 * share(k as f64, n as f64);
+            let period = run.window.map_or(period, |window| window.intersection(period));
+            records.push(ThrottleRecord { core, kind, period, allowed: share(k as f64, n as f64) });
         }
+    }
+    Ok(records)
+}
+
+/// Metrics by core and reason.
+pub(super) fn metrics(records: &[ThrottleRecord], run: &RunFacts<'_>, out: &mut Vec<GroupedMetric>) {
+    let mut held: BTreeMap<(i64, i64), ThrottleTime> = BTreeMap::new();
+    for record in records {
+        let ns = record.period.duration_ps().div_euclid(PS_PER_NS);
+        if run.window.is_some() && ns == 0 {
+            continue;
+        }
+        let held = held.entry((record.core, record.kind)).or_default();
+        held.ns += ns;
+        held.allowed_ns += ns as f64 * record.allowed;
     }
     let mut cores: Vec<i64> = held.keys().map(|&(core, _)| core).collect();
     cores.dedup();
     for core in cores {
         core_metrics(core, &held, run.last_ns, out);
     }
-    Ok(())
 }
 
 fn core_metrics(

@@ -27,9 +27,20 @@ fn numbers(segment: &Segment<Vec<u8>>, window: Option<(i64, i64)>) -> FxHashMap<
 
 /// Whether a metric is a sum or a time, and no share, mean or rate.
 fn adds_up(name: &str) -> bool {
-    let is_other =
-        ["percent", "average", "ratio", "intensity", "bandwidth", "cycle", "total_time", "slice_count"];
-    !is_other.iter().any(|part| name.contains(part))
+    let is_other = [
+        "percent",
+        "average",
+        "ratio",
+        "intensity",
+        "bandwidth",
+        "cycle",
+        "total_time",
+        "slice_count",
+        "peak_rate",
+    ];
+    // Operations of an instruction without duration fit into no active time.
+    let is_split = name.starts_with("tensor_engine_") && name.ends_with("_flops");
+    !is_split && !is_other.iter().any(|part| name.contains(part))
 }
 
 /// Whole nanoseconds, like the times of devices.
