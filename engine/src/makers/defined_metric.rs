@@ -3,6 +3,7 @@
 use super::aiu::metrics as aiu;
 use super::job::schema::JOB;
 use super::kineto::metrics::FAMILIES;
+use super::neuron::metrics as neuron;
 use super::neuron::schema::SUMMARY;
 use super::table::TableSchema;
 use super::time_partition;
@@ -33,8 +34,10 @@ pub fn defined_metrics() -> Vec<DefinedMetric> {
     for (title, table) in aiu::TABLES {
         all.extend(of_table(title, table, "AIU", "acelyzer"));
     }
+    all.extend(of_families(&aiu::FAMILIES, "AIU"));
     all.extend(aiu::by_category());
     all.extend(of_table("All ranks", &JOB, "a job of several ranks", "nprof"));
+    all.extend(of_families(&neuron::FAMILIES, "Neuron"));
     all.extend(of_table("Summary of neuron-profile", &SUMMARY, "Neuron", "neuron-profile"));
     all
 }

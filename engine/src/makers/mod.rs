@@ -29,9 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::{Interval, Result};
 use crate::exec::{Cancel, Work};
-use crate::metrics::{
-    AbsentMetrics, DeviceMetrics, MetricScope, RankMeasures, RankMetrics, TrackTimes, trace,
-};
+use crate::metrics::{DeviceMetrics, MetricScope, RankMeasures, RankMetrics, TrackTimes, trace};
 use crate::model::{FlopLoad, MarkKind, PowerCounter, RankCalls, RankWork, Role, TrackId, WorkMark};
 use crate::segment::{Bytes, Segment};
 use crate::tile::TileId;
@@ -57,8 +55,6 @@ struct MakerFacts {
     colours: Option<fn() -> Vec<KindColour>>,
     /// The tool whose output exports repeat.
     imitated: Option<Tool>,
-    /// The reason why a window has the metrics of any trace alone, if it has.
-    of_run: Option<&'static AbsentMetrics>,
     /// The metrics that a reader looks at first.
     layout: SummaryLayout,
 }
@@ -144,14 +140,7 @@ impl MakerFacts {
 
     /// Facts that hold for any trace.
     const fn any(source: &'static str) -> Self {
-        Self {
-            source,
-            heading: |_| None,
-            colours: None,
-            imitated: None,
-            of_run: None,
-            layout: summary_layout::ANY,
-        }
+        Self { source, heading: |_| None, colours: None, imitated: None, layout: summary_layout::ANY }
     }
 }
 
@@ -178,11 +167,7 @@ impl<B: Bytes> Maker<B> {
 
 /// All metrics of a rank or of a part of it, in display order.
 pub fn metrics<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
-    let of_run = MakerFacts::of(&segment.footer().rank.source).of_run;
-    let mut metrics = match of_run.filter(|_| scope.window.is_some()) {
-        Some(absent) => RankMetrics { absent: vec![absent.clone()], ..trace::read(segment, scope, work)? },
-        None => makers!(function_of_maker, metrics, segment: B)(segment, scope, work)?,
-    };
+    let mut metrics = makers!(function_of_maker, metrics, segment: B)(segment, scope, work)?;
     // The totals come first, their parts next. The job itself has shares of all ranks instead.
     if !job::is_job(segment.footer()) {
         let groups = &mut metrics.groups;

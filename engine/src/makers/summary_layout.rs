@@ -289,7 +289,19 @@ pub(super) const AIU: SummaryLayout = SummaryLayout {
             title: "Kernels by category",
             rows: &[Group { group: "aiu_category_time", most: MOST }],
         },
-        SummaryCard { title: "Use of PT arrays", rows: &[Group { group: "aiu_pt_utilization", most: MOST }] },
+        SummaryCard {
+            title: "Use of PT arrays, uncovered time",
+            rows: &[
+                Part("aiu_exposed", "exposed_preparation_time", "preparation alone"),
+                Part("aiu_exposed", "exposed_data_in_time", "data in, no kernel"),
+                Part("aiu_exposed", "exposed_data_out_time", "data out, no kernel"),
+                Group { group: "aiu_pt_utilization", most: MOST },
+            ],
+        },
+        SummaryCard {
+            title: "Ideal of real cycles by kernel",
+            rows: &[Column { table: "aiu_kernel_cycles", column: "ideal_of_real", most: MOST }],
+        },
         SummaryCard { title: "Kernels", rows: &[Group { group: "aiu_kernel_time", most: MOST }] },
         SummaryCard {
             title: "Power and clock",

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::schema::{ACTIVE, CLOCK, CategoryRow, ITERATIONS, KernelRow, PowerRow};
+use super::{exposed_time, kernel_cycles};
 use crate::base::Result;
 use crate::exec::Work;
 use crate::makers::FieldCell;
@@ -11,7 +12,8 @@ use crate::makers::metric_groups::{by_name, single};
 use crate::makers::rows::{NamedValues, named, of};
 use crate::makers::table::TableSchema;
 use crate::metrics::{
-    AbsentMetrics, DefinedMetric, Metric, MetricGroup, MetricScope, RankMetrics, roofline, trace,
+    AbsentMetrics, DefinedMetric, Metric, MetricFamily, MetricGroup, MetricScope, RankMetrics, roofline,
+    trace,
 };
 use crate::model::{OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
@@ -23,7 +25,7 @@ pub const TOTAL: &str = "Total";
 const TOP_KERNELS: usize = 20;
 
 /// Metrics that are those of a whole run.
-pub(super) static OF_RUN: AbsentMetrics = AbsentMetrics {
+const OF_RUN: AbsentMetrics = AbsentMetrics {
     key: "aiu",
     title: "AIU kernels, iterations and power",
     reason: Cow::Borrowed("the reader counts them over the whole run, not in a window"),
@@ -42,11 +44,26 @@ pub(super) fn read<B: Bytes>(
     scope: &MetricScope,
     work: Work<'_>,
 ) -> Result<RankMetrics> {
-    let of_trace = trace::read(segment, scope, work)?;
-    let mut groups = groups(segment, work)?;
-    groups.extend(of_trace.groups);
-    Ok(RankMetrics { groups, absent: vec![NO_ROOFLINE], ..of_trace })
+    let mut metrics = trace::read(segment, scope, work)?;
+    let mut groups = match scope.window {
+        None => groups(segment, work)?,
+        Some(_) => Vec::new(),
+    };
+    groups.push(exposed_time::group(segment, scope.window, work.cancel)?);
+    groups.retain(|group| !group.metrics.is_empty());
+    groups.append(&mut metrics.groups);
+    metrics.groups = groups;
+    match kernel_cycles::table(segment, scope.window, work.cancel)? {
+        Some(table) => metrics.tables.push(table),
+        None => metrics.absent.push((&kernel_cycles::FAMILY).into()),
+    }
+    metrics.absent.push(NO_ROOFLINE);
+    metrics.absent.extend(scope.window.map(|_| OF_RUN));
+    Ok(metrics)
 }
+
+/// The families that are computed from slices.
+pub(in crate::makers) const FAMILIES: [&MetricFamily; 2] = [&exposed_time::FAMILY, &kernel_cycles::FAMILY];
 
 /// The tables whose columns are metrics, with their headings.
 pub(in crate::makers) const TABLES: [(&str, &TableSchema); 3] =

@@ -3,6 +3,8 @@
 mod array_use;
 mod class;
 pub mod collectives;
+mod exposed_time;
+mod kernel_cycles;
 pub mod metrics;
 mod phase;
 mod power;
@@ -26,12 +28,8 @@ pub use tracks::{AiuTracks, CounterKind, LaneKind, rank_of_devices};
 /// Value of [`crate::model::RankInfo::source`] for an AIU profile.
 pub const SOURCE: &str = "aiu";
 
-pub(super) const FACTS: MakerFacts = MakerFacts {
-    heading: schema::heading_of,
-    of_run: Some(&metrics::OF_RUN),
-    layout: super::summary_layout::AIU,
-    ..MakerFacts::any(SOURCE)
-};
+pub(super) const FACTS: MakerFacts =
+    MakerFacts { heading: schema::heading_of, layout: super::summary_layout::AIU, ..MakerFacts::any(SOURCE) };
 
 pub(super) const fn maker<B: Bytes>() -> Maker<B> {
     Maker {
