@@ -74,6 +74,19 @@ test("a profile opens with what to do, on one screen", SERVED, async (t) => {
     assert.equal(await entries.count(), time.filter(({ value }) => value.float > 0).length);
   });
 
+  await t.test("the ranks are beside each other, by name", async (t) => {
+    const { page, problems } = await openPage(t, { first: null });
+    await page.goto(`${url}/profile/job/summary?v=2&rank=all`);
+    const { names } = await ask(url, "profiles/job/balance");
+    assert.equal(names[0].rank, 1, "the planted slow rank");
+    const table = placeOf(page).getByRole("region", { name: "Work by name, beside the median of the other ranks" });
+    const first = table.locator("tbody tr").first();
+    await first.waitFor();
+    const text = await first.innerText();
+    assert.ok(text.includes(`rank 1: ${names[0].name}`), text);
+    assert.deepEqual(problems, []);
+  });
+
   await t.test("a finding leads to its place in one step, and N and B go on", async (t) => {
     const { page, problems } = await openPage(t, { first: null });
     await page.goto(`${url}/profile/job/summary?v=2&rank=all`);

@@ -24,6 +24,7 @@ mod overlay_tests;
 pub mod path_sight;
 mod prediction;
 pub mod prediction_sentence;
+pub mod rank_balance;
 pub mod region;
 mod replay;
 pub mod run_match;

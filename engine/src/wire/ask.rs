@@ -14,6 +14,7 @@ use super::graph_progress::GraphProgress;
 use super::message_times::Timed;
 use super::notes::Notes;
 use super::paired_tracks::PairedTracks;
+use super::rank_balance::RankBalance;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::regions::RegionList;
@@ -334,6 +335,15 @@ pub trait ProfileStore {
         asked: &AskedWaits<'_>,
         work: Work<'_>,
     ) -> std::result::Result<RunWaits, Refusal>;
+
+    /// The ranks of the run of the profile with this name or id beside each other: at most `most`
+    /// names and regions.
+    fn rank_balance(
+        &self,
+        name: &str,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<RankBalance, Refusal>;
 
     /// The length of the run of the profile with this name or id under edits.
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal>;

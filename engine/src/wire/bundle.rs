@@ -13,6 +13,7 @@ use super::findings::Findings;
 use super::graph_progress::{GraphProgress, GraphStage};
 use super::notes::Notes;
 use super::paired_tracks::PairedTracks;
+use super::rank_balance::RankBalance;
 use super::rank_ref::RankRef;
 use super::refusal::{Refusal, RefusalKind};
 use super::regions::RegionList;
@@ -47,6 +48,8 @@ pub struct Bundle {
     pub path: std::result::Result<RunPath, Refusal>,
     /// The waits of all ranks together and of each one, or the reason why there are none.
     pub waits: std::result::Result<Vec<BundledWaits>, Refusal>,
+    /// The ranks beside each other, or the reason why they cannot be.
+    pub balance: std::result::Result<RankBalance, Refusal>,
     /// The dependency graph, or the reason why there is none.
     pub graph: std::result::Result<GraphOverlay, Refusal>,
     /// Differences to other runs of the page.
@@ -255,6 +258,16 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
             Refusal::new(RefusalKind::NotFound, what)
         };
         known.iter().find(is_asked_for).map(|of| of.waits.within(asked.span, asked.most)).ok_or_else(unknown)
+    }
+
+    fn rank_balance(
+        &self,
+        name: &str,
+        most: usize,
+        _: Work<'_>,
+    ) -> std::result::Result<RankBalance, Refusal> {
+        self.check_name(name)?;
+        self.bundle.balance.clone().map(|balance| balance.first(most))
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal> {

@@ -9,6 +9,7 @@ use super::findings::Findings;
 use super::graph_progress::GraphProgress;
 use super::notes::Notes;
 use super::paired_tracks::PairedTracks;
+use super::rank_balance::RankBalance;
 use super::refusal::Refusal;
 use super::run_path::RunPath;
 use super::run_waits::RunWaits;
@@ -118,6 +119,15 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundles<B> {
         work: Work<'_>,
     ) -> std::result::Result<RunWaits, Refusal> {
         self.of(name).run_waits(name, asked, work)
+    }
+
+    fn rank_balance(
+        &self,
+        name: &str,
+        most: usize,
+        work: Work<'_>,
+    ) -> std::result::Result<RankBalance, Refusal> {
+        self.of(name).rank_balance(name, most, work)
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> std::result::Result<WhatIf, Refusal> {

@@ -31,6 +31,7 @@ pub mod page_link;
 pub mod paired_tracks;
 pub mod percent;
 pub mod questions;
+pub mod rank_balance;
 pub mod rank_ref;
 pub mod refusal;
 pub mod regions;

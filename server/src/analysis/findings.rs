@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::graph::{Replayable, replayable, too_large};
 use super::kept_answers::KeptAnswer;
 use super::regions::regions_of_job;
+use super::step_starts::step_starts;
 use super::{AnalysisError, job_segment, of_segment, on_all_cores};
 use crate::kept_file::{KeptFile, KeptKind};
 use crate::store::{Profile, RankFile};
@@ -28,7 +29,7 @@ pub const FILE: &str = "run.findings";
 /// The version is raised when a rule is added, removed or answers differently. The program's
 /// version is part of it.
 const KIND: KeptKind =
-    KeptKind { subject: "findings", version: concat!("2-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
+    KeptKind { subject: "findings", version: concat!("3-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
 /// The findings about the run of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,6 +120,7 @@ pub fn facts_of<'g>(
     });
     let facts = facts.expect("both tasks are run").map_err(failed)?;
     let facts = facts.with_measures(measured.expect("both tasks are run")?);
+    let facts = facts.with_step_starts(step_starts(profile, &of.analysed, cancel)?);
     let facts = facts.with_operators(Box::new(move |rank, track, span| {
         operator(profile, &of.analysed, HostThread { rank, track }, span, cancel)
     }));

@@ -101,7 +101,7 @@ fn analysed_and_read(
 }
 
 /// The ranks of a profile by their numbers, as a job has them.
-fn files_of(profile: &Profile) -> Vec<&RankFile> {
+pub(super) fn files_of(profile: &Profile) -> Vec<&RankFile> {
     let mut files: Vec<&RankFile> = profile.manifest.ranks.iter().collect();
     files.sort_by_key(|file| file.rank);
     files

@@ -11,6 +11,7 @@ use nprof_engine::insight::finding::{RuleName, RuleVerdict};
 use nprof_engine::makers::job::schema::{CLOCK, CauseRow, RankRow};
 use nprof_engine::model::ValueTable;
 use nprof_engine::wire::findings::entries;
+use nprof_engine::wire::rank_balance::{NameDifferenceEntry, RankBalance, RegionImbalanceEntry};
 use serde_json::{Map, Value, json};
 
 use super::late_ranks::LateRanks;
@@ -90,6 +91,7 @@ pub fn write(of: &Analysed, profile: &Profile, out: &mut dyn Write) -> anyhow::R
 pub fn write_ranks(
     of: &Analysed,
     late: &LateRanks,
+    balance: &RankBalance,
     profile: &Profile,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
@@ -99,6 +101,34 @@ pub fn write_ranks(
     document_of_ranks.insert("late_ranks".to_owned(), json!(late_ranks));
     document_of_ranks
         .insert("saving_without_late_ranks_ps".to_owned(), json!(late.all.as_ref().map(bracket)));
+    let difference = |of: &NameDifferenceEntry| {
+        json!({
+            "rank": of.rank,
+            "name": of.name,
+            "count": of.count,
+            "time_ns": ns(of.time_ps),
+            "median_ns": ns(of.median_ps),
+            "difference_ns": ns(of.difference_ps),
+        })
+    };
+    let region = |of: &RegionImbalanceEntry| {
+        json!({
+            "kind": of.kind,
+            "name": of.name,
+            "count": of.count,
+            "most_rank": of.most_rank,
+            "most_ns": ns(of.most_ps),
+            "mean_ns": ns(of.mean_ps),
+            "imbalance": of.imbalance,
+        })
+    };
+    let lists = [
+        ("differences", balance.names.iter().map(difference).collect()),
+        ("total_differences", json!(balance.total_names)),
+        ("regions", balance.regions.iter().map(region).collect()),
+        ("total_regions", json!(balance.total_regions)),
+    ];
+    document_of_ranks.extend(lists.map(|(key, value): (&str, Value)| (key.to_owned(), value)));
     Ok(document(&document_of_ranks, out)?)
 }
 

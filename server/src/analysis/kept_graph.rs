@@ -4,12 +4,14 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::insight::wait::AskedWaits;
 use nprof_engine::insight::walk::JobEdges;
 use nprof_engine::wire::bundle::BundledWaits;
+use nprof_engine::wire::rank_balance::RankBalance;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_waits::RunWaits;
 
 use super::graph::{MOST_EVENTS, Replayable};
 use super::kept_answers::KeptAnswer;
 use super::on_all_cores;
+use super::rank_balance::rank_balance;
 use super::run_waits::{MOST_ROWS, run_waits, unknown_rank, waits_of_each};
 use crate::store::Profile;
 
@@ -27,6 +29,17 @@ impl Replayable {
         }
         let edges = JobEdges::of(graph, on_all_cores(cancel))?;
         run_waits(profile, &edges, asked, MOST_ROWS, cancel).map_err(|error| error.refusal())
+    }
+
+    /// The ranks beside each other: at most `most` names and regions.
+    pub fn rank_balance(
+        &self,
+        profile: &Profile,
+        most: usize,
+        cancel: Cancel<'_>,
+    ) -> Result<RankBalance, Refusal> {
+        self.run.with_work()?;
+        rank_balance(profile, self, most, cancel).map_err(|error| error.refusal())
     }
 
     /// The waits of all ranks together, and of each with its longest single waits, at most `most`.

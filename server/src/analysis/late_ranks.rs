@@ -5,6 +5,7 @@ use nprof_engine::insight::Bracket;
 use nprof_engine::insight::finding::{Facts, Finding, Judgement, RuleName, verdict_of};
 
 use super::graph::Replayable;
+use super::step_starts::step_starts;
 use super::{AnalysisError, on_all_cores};
 use crate::store::Profile;
 
@@ -23,6 +24,7 @@ impl LateRanks {
         let failed = |source| AnalysisError::Segment { path: profile.dir.clone(), source };
         let work = on_all_cores(cancel);
         let facts = Facts::new(&of.analysed.job, &of.analysed.report, of.graph(), work).map_err(failed)?;
+        let facts = facts.with_step_starts(step_starts(profile, &of.analysed, cancel)?);
         let verdict = verdict_of(&facts, RuleName::LateRank).map_err(failed)?;
         let ranks: Vec<u32> = costly(&verdict).filter_map(|one| one.place.rank).collect();
         let all = match ranks.len() {

@@ -17,9 +17,11 @@ pub mod kept_graph;
 pub mod late_ranks;
 pub(crate) mod overlay_store;
 pub mod paired_tracks;
+pub mod rank_balance;
 pub mod region_json;
 pub mod regions;
 pub mod run_waits;
+pub mod step_starts;
 
 pub use overlay_store::damage as overlay_damage;
 

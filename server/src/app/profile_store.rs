@@ -14,6 +14,7 @@ use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::graph_progress::{GraphProgress, GraphStage};
 use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::paired_tracks::PairedTracks;
+use nprof_engine::wire::rank_balance::RankBalance;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_path::RunPath;
 use nprof_engine::wire::run_waits::RunWaits;
@@ -143,6 +144,11 @@ impl ask::ProfileStore for App {
     fn run_waits(&self, name: &str, asked: &AskedWaits<'_>, work: Work<'_>) -> Result<RunWaits, Refusal> {
         let profile = self.store().find(name).map_err(ApiError::from)?;
         self.graph(name, work.cancel)?.run_waits(&profile, asked, work.cancel)
+    }
+
+    fn rank_balance(&self, name: &str, most: usize, work: Work<'_>) -> Result<RankBalance, Refusal> {
+        let profile = self.store().find(name).map_err(ApiError::from)?;
+        self.graph(name, work.cancel)?.rank_balance(&profile, most, work.cancel)
     }
 
     fn what_if(&self, name: &str, edits: &[Edit], work: Work<'_>) -> Result<WhatIf, Refusal> {

@@ -7,6 +7,7 @@
 
 mod aiu;
 mod answer;
+mod balance_lines;
 mod baseline;
 mod capture;
 mod clock;

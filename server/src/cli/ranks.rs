@@ -8,14 +8,16 @@ use nprof_engine::makers::job::over_time::MOST_STEPS;
 use nprof_engine::makers::job::schema::RankRow;
 use nprof_engine::model::{OwnedValue, ValueTable};
 use nprof_engine::wire::clock::Clock;
+use nprof_engine::wire::rank_balance::RankBalance;
 
 use super::answer::{CheckedOutput, CheckedTableFormat};
 use super::failed_condition::{FailArgs, conclude};
 use super::progress::analysing;
 use super::rank_lines as lines;
-use super::{StorePlace, waits_over_time};
+use super::{StorePlace, balance_lines, waits_over_time};
 use crate::analysis::graph::replayable;
 use crate::analysis::late_ranks::LateRanks;
+use crate::analysis::rank_balance::rank_balance;
 use crate::analysis::{AnalysisError, json};
 use crate::print::condition_report::ConditionReport;
 use crate::print::{self, TableFormat, ViewColumn};
@@ -68,10 +70,11 @@ impl RanksArgs {
             };
             return waits_over_time::write(&profile, most_steps, format, out);
         }
-        let (of, late) = analysing(|cancel| {
+        let (of, late, balance) = analysing(|cancel| {
             let of = replayable(&profile, cancel)?;
             let late = LateRanks::of(&profile, &of, cancel)?;
-            Ok::<_, AnalysisError>((of.analysed, late))
+            let balance = rank_balance(&profile, &of, usize::MAX, cancel)?;
+            Ok::<_, AnalysisError>((of.analysed, late, balance))
         })?;
         if self.align {
             profile = align(&store, &profile, &of)?;
@@ -81,9 +84,9 @@ impl RanksArgs {
             ConditionReport { command: "nprof ranks", answer: &lines::whole(&of), checked: &checked };
         CheckedOutput::from(self.output_format).write(&report, out, |format, out| {
             match format {
-                TableFormat::Text => text(&of, &late, out)?,
+                TableFormat::Text => text(&of, &late, &balance, out)?,
                 TableFormat::Csv => print::table(format, &of.ranks()?.without_empty_columns(), out)?,
-                TableFormat::Json => json::write_ranks(&of, &late, &profile, out)?,
+                TableFormat::Json => json::write_ranks(&of, &late, &balance, &profile, out)?,
             }
             Ok(())
         })?;
@@ -104,12 +107,13 @@ fn align(store: &Store, profile: &Profile, of: &Analysed) -> anyhow::Result<Prof
     Ok(store.align(&profile.manifest.id, &clocks)?)
 }
 
-fn text(of: &Analysed, late: &LateRanks, out: &mut dyn Write) -> anyhow::Result<()> {
+fn text(of: &Analysed, late: &LateRanks, balance: &RankBalance, out: &mut dyn Write) -> anyhow::Result<()> {
     // The answer first: what would make the job shorter.
     let facts = [lines::verdict(of), lines::whole(of)];
     print::lines(lines::late(late).into_iter().chain(lines::recorded(of)).chain(facts), out)?;
     print::view(&with_bounds_from_offset(of.ranks()?), &columns(), out)?;
-    Ok(print::lines(lines::findings(of).into_iter().chain(lines::unbounded(of)), out)?)
+    print::lines(lines::findings(of).into_iter().chain(lines::unbounded(of)), out)?;
+    Ok(balance_lines::write(balance, out)?)
 }
 
 /// Columns of the table of ranks. LOW and HIGH are what is certain, relative to the offset.

@@ -14,7 +14,8 @@ use nprof_engine::wire::ask::{ProfileStore as _, RankId, TimeLimit};
 use nprof_engine::wire::findings::Findings;
 use nprof_engine::wire::questions::{
     CriticalPathQuestion, EditSubjectsQuestion, FindingsQuestion, PredictedTracksQuestion, Question,
-    RankQuestion, RunWaitsQuestion, SlackQuestion, WhatIfQuestion, WhatIfSweepQuestion, answer,
+    RankBalanceQuestion, RankQuestion, RunWaitsQuestion, SlackQuestion, WhatIfQuestion, WhatIfSweepQuestion,
+    answer,
 };
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
@@ -44,6 +45,7 @@ pub async fn read(
         Question::Findings(FindingsQuestion { profile, .. }) => app.compare_for_findings(profile).await?,
         Question::CriticalPath(CriticalPathQuestion { profile, .. })
         | Question::RunWaits(RunWaitsQuestion { profile, .. })
+        | Question::RankBalance(RankBalanceQuestion { profile, .. })
         | Question::WhatIf(WhatIfQuestion { profile, .. })
         | Question::WhatIfSweep(WhatIfSweepQuestion { profile, .. })
         | Question::PredictedTracks(PredictedTracksQuestion { profile, .. })

@@ -50,6 +50,7 @@ mod outputs;
 mod parameters;
 mod perfetto;
 mod planted_causes;
+mod rank_balance;
 mod ranks;
 mod readme;
 mod regions;

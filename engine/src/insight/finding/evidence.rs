@@ -45,7 +45,7 @@ impl EvidenceValue {
 
 /// A name without its parameters, short enough for a sentence.
 #[must_use]
-pub(super) fn short_name(name: &str) -> String {
+pub fn short_name(name: &str) -> String {
     let name = name.strip_prefix("void ").unwrap_or(name).replace("(anonymous namespace)::", "");
     let parameters = name.find('(').filter(|at| *at > 0).unwrap_or(name.len());
     beginning(&name[..parameters])
@@ -88,6 +88,12 @@ pub enum EvidenceMeasure {
     LongerTimes,
     /// Time by which work or calls began later than usual.
     LaterBy,
+    /// Time by which a rank began after the first one, of that rank.
+    BeganAfter,
+    /// Time by which a rank began its first step after the first one, of that rank.
+    BeganStepAfter,
+    /// Multiple of the usual time that all work of a rank took.
+    OwnWork,
     /// The usual time.
     Usual,
     /// Time between the begin of the run and that of a recording.
@@ -148,6 +154,9 @@ impl EvidenceMeasure {
             Self::LongerBy => "longer_by",
             Self::LongerTimes => "longer_times",
             Self::LaterBy => "later_by",
+            Self::BeganAfter => "began_after",
+            Self::BeganStepAfter => "began_step_after",
+            Self::OwnWork => "own_work",
             Self::Usual => "usual",
             Self::RecordedLater => "recorded_later",
             Self::Waited => "waited",

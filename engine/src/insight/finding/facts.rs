@@ -63,6 +63,8 @@ pub struct Facts<'g> {
     /// The recorded part of the job.
     pub coverage: Coverage,
     pub(super) steps: Vec<StepReport>,
+    /// For each rank the begin of the first step that all mark. Empty if there is none.
+    pub(super) step_starts_ps: Vec<i64>,
     /// Steps of a rank: those of its marks, or any if the operations of the job tell none.
     pub(super) rank_steps: Option<RankSteps>,
     /// Why no steps of a rank are known.
@@ -95,6 +97,7 @@ impl<'g> Facts<'g> {
             predictions,
             coverage,
             steps: of_steps,
+            step_starts_ps: Vec::new(),
             rank_steps: None,
             no_steps: Some(NoSteps::NoRepetition),
             idle: IdleTime::of(graph),
@@ -127,6 +130,13 @@ impl<'g> Facts<'g> {
             Some(RankSteps { rank, steps: usual.map(step).collect(), median_ps: steps.median_ps });
         self.no_steps = None;
         self
+    }
+
+    /// The same facts with the begin of the first step that all ranks mark, in picoseconds of the
+    /// shared clock and in the order of the ranks. Empty without such a step.
+    #[must_use]
+    pub fn with_step_starts(self, step_starts_ps: Vec<i64>) -> Self {
+        Self { step_starts_ps, ..self }
     }
 
     /// The same facts with the reason why no rank has steps.

@@ -22,7 +22,7 @@ mod verdict;
 
 pub use coverage::{Coverage, RankCoverage};
 pub use data_gap::DataGap;
-pub use evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent};
+pub use evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, percent, short_name};
 pub use facts::{Facts, OperatorOf};
 pub use judgement::{findings, verdict_of};
 pub use place::Place;

@@ -349,6 +349,12 @@ impl RankGraph {
         })
     }
 
+    /// The start of its first recorded work or call. `None` without any.
+    pub(in crate::insight) fn first_start_ps(&self) -> Option<i64> {
+        let first = self.work.nodes.iter().find(|node| self.is_recorded(node))?;
+        Some(first.start_ps)
+    }
+
     /// The row of a node in the segment. `None` for a call that the trace lacks.
     #[must_use]
     pub fn row_of(&self, node: u32) -> Option<u32> {

@@ -24,6 +24,7 @@ mod paired_tracks;
 mod predicted_tracks;
 mod profile;
 mod profiles;
+mod rank_balance;
 mod regions;
 mod rows;
 mod run_waits;
@@ -55,6 +56,7 @@ questions! {
         GraphProgress: graph_progress::GraphProgressQuestion,
         CriticalPath: critical_path::CriticalPathQuestion,
         RunWaits: run_waits::RunWaitsQuestion,
+        RankBalance: rank_balance::RankBalanceQuestion,
         WhatIf: what_if::WhatIfQuestion,
         WhatIfSweep: what_if_sweep::WhatIfSweepQuestion,
         PredictedTracks: predicted_tracks::PredictedTracksQuestion,

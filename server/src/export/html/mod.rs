@@ -263,7 +263,7 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         Notes::default()
     });
     let asked = AskedAnswers { has_job: own.is_some(), has_graph };
-    let RunAnswers { findings, path, waits, graph } = RunAnswers::of(of, asked, work.cancel)?;
+    let RunAnswers { findings, path, waits, balance, graph } = RunAnswers::of(of, asked, work.cancel)?;
     Ok(Bundle {
         profile: info,
         names: manifest.names.clone(),
@@ -271,6 +271,7 @@ pub fn bundle(embedded: EmbeddedRanks<'_>, work: Work<'_>) -> Result<Bundle, Exp
         findings,
         path,
         waits,
+        balance,
         graph,
         comparisons: Vec::new(),
         paired: Vec::new(),

@@ -4,6 +4,7 @@ use nprof_engine::exec::Cancel;
 use nprof_engine::insight::GraphOverlay;
 use nprof_engine::wire::bundle::BundledWaits;
 use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::rank_balance::RankBalance;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::run_graph::MOST_EVENTS_IN_PAGE;
 use nprof_engine::wire::run_path::RunPath;
@@ -22,6 +23,8 @@ const NOT_COMPARED: &str = "the ranks of this profile are not compared, so nobod
 const MOST_PARTS: usize = 2_000;
 /// Most single waits of a rank.
 const MOST_WAITS: usize = 500;
+/// Most names and regions of ranks beside each other.
+const MOST_ROWS: usize = 200;
 
 /// Answers about a run, or the reason why there are none.
 #[derive(Debug)]
@@ -29,6 +32,7 @@ pub(super) struct RunAnswers {
     pub(super) findings: Result<Findings, Refusal>,
     pub(super) path: Result<RunPath, Refusal>,
     pub(super) waits: Result<Vec<BundledWaits>, Refusal>,
+    pub(super) balance: Result<RankBalance, Refusal>,
     pub(super) graph: Result<GraphOverlay, Refusal>,
 }
 
@@ -82,6 +86,7 @@ impl RunAnswers {
         let findings = kept.map_or_else(|| findings::of_run(of.profile, &run, cancel), Ok)?.message;
         let path = run.run.critical_path(None, MOST_PARTS, on_all_cores(cancel));
         let waits = run.waits_of_each(of.profile, MOST_WAITS, cancel);
+        let balance = run.rank_balance(of.profile, MOST_ROWS, cancel);
         let name = of.profile.manifest.slug();
         let graph = if !has_graph {
             Err(Refusal::new(RefusalKind::NotFound, without_graph(name)))
@@ -92,7 +97,7 @@ impl RunAnswers {
         } else {
             Ok(overlay(of.profile, &run, cancel)?)
         };
-        Ok(Self { findings: Ok(findings), path, waits, graph })
+        Ok(Self { findings: Ok(findings), path, waits, balance, graph })
     }
 
     fn unknown(reason: &str) -> Self {
@@ -105,6 +110,7 @@ impl RunAnswers {
             findings: Err(refusal.clone()),
             path: Err(refusal.clone()),
             waits: Err(refusal.clone()),
+            balance: Err(refusal.clone()),
             graph: Err(refusal),
         }
     }

@@ -17,6 +17,7 @@ use crate::analysis::{Suspect, costs};
 use crate::base::{Result, upper_median};
 use crate::insight::Scenario;
 use crate::insight::median_rank::MedianRank;
+use crate::insight::rank_balance::{NameOnRanks, WorkOfName, names_on_ranks, own_work};
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::LateRank,
@@ -55,6 +56,8 @@ struct LongerWork {
     name: String,
     by_ps: i64,
     factor: f64,
+    /// Position of the other rank of median time.
+    usual: Option<usize>,
 }
 
 /// A slice that begins later than what corresponds to it on the other ranks.
@@ -64,9 +67,22 @@ struct LaterBegin {
     by_ps: i64,
 }
 
+/// A begin of a rank that is later than that of most ranks.
+#[derive(Debug, Clone, Copy)]
+struct LateStart {
+    /// Position of the rank that began first.
+    first: usize,
+    after_ps: i64,
+    /// Position of the other rank of median begin.
+    usual: usize,
+    /// Time of the work of the rank, as a multiple of the median of the others.
+    own_work: Option<f64>,
+}
+
 /// Why a rank is late.
 #[derive(Debug, Clone, Default)]
 struct Lateness {
+    start: Option<LateStart>,
     longer: Vec<LongerWork>,
     later: Vec<LaterBegin>,
     /// Whether others waited for it more than chance explains.
@@ -133,8 +149,14 @@ fn together(facts: &Facts<'_>, found: &[Finding]) -> Result<Option<Finding>> {
     Ok(Some(of))
 }
 
-/// The other rank of median lateness. `None` without another one.
+/// The other rank that does the same as usual: the median one in what makes the rank late most,
+/// else that of median lateness. `None` without another one.
 fn usual_rank(facts: &Facts<'_>, at: usize, of_ranks: &[Lateness]) -> Option<u32> {
+    let of = &of_ranks[at];
+    let by_reason = of.longer.first().map_or(of.start.map(|start| start.usual), |longer| longer.usual);
+    if let Some(usual) = by_reason {
+        return Some(facts.graph.ranks[usual].rank);
+    }
     let mut others: Vec<usize> = (0..of_ranks.len()).filter(|other| *other != at).collect();
     others.sort_by_key(|&other| (of_ranks[other].sum_ps(), other));
     let median = others.get(others.len().saturating_sub(1) / 2)?;
@@ -162,7 +184,9 @@ fn least_ps(facts: &Facts<'_>) -> i64 {
 fn lateness(facts: &Facts<'_>) -> Vec<Lateness> {
     let median = facts.median_rank();
     let mut of_ranks = vec![Lateness::default(); facts.graph.ranks.len()];
-    longer_work(facts, median, &mut of_ranks);
+    let names = names_on_ranks(facts.graph, median);
+    longer_work(facts, &names, &mut of_ranks);
+    late_starts(facts, &names, &mut of_ranks);
     later_begins(facts, median, &mut of_ranks);
     leave_out_unseen_meetings(facts, &mut of_ranks);
     for cost in costs(facts.report).iter().filter(|cost| cost.stands_out) {
@@ -179,60 +203,47 @@ fn lateness(facts: &Facts<'_>) -> Vec<Lateness> {
     of_ranks
 }
 
-/// Slices of a rank of one name.
-struct NamedWork<'m> {
-    rank: usize,
-    nodes: &'m [u32],
-}
-
 /// Compares the time that work of each name takes on the ranks.
-fn longer_work(facts: &Facts<'_>, median: &MedianRank<'_>, of_ranks: &mut [Lateness]) {
-    let mut by_name: FxHashMap<&str, Vec<NamedWork<'_>>> = FxHashMap::default();
-    for (rank, names) in median.names().iter().enumerate() {
-        for (name, nodes) in names {
-            by_name.entry(name).or_default().push(NamedWork { rank, nodes });
-        }
-    }
+fn longer_work(facts: &Facts<'_>, names: &[NameOnRanks<'_>], of_ranks: &mut [Lateness]) {
     let least_ps = facts.part_ps(LEAST_TIME);
-    for (name, works) in &by_name {
-        let Some(common) = upper_median(works.iter().map(|of| of.nodes.len()).collect(), usize::cmp) else {
-            continue;
+    for NameOnRanks { name, ranks } in names {
+        let factor = |of: &WorkOfName| {
+            let median_ps = of.median_ps.filter(|ps| *ps > 0)?;
+            Some((of.time_ps.saturating_sub(median_ps), of.time_ps as f64 / median_ps as f64))
         };
-        // The last so many slices: a recording rather begins late.
-        let time_ps = |of: &NamedWork<'_>, count: usize| {
-            let nodes = &facts.graph.ranks[of.rank].work.nodes;
-            let of_last =
-                of.nodes[of.nodes.len() - count..].iter().map(|node| nodes[*node as usize].duration_ps);
-            of_last.fold(0, i64::saturating_add)
-        };
-        let of_common: Vec<Option<i64>> =
-            works.iter().map(|of| (of.nodes.len() >= common).then(|| time_ps(of, common))).collect();
-        let usual_ps = |at: usize, count: usize| {
-            let others =
-                works.iter().enumerate().filter(|(other, of)| *other != at && of.nodes.len() >= count);
-            let times = others.filter_map(|(other, of)| match count == common {
-                true => of_common[other],
-                false => Some(time_ps(of, count)),
-            });
-            upper_median(times.collect(), i64::cmp)
-        };
-        let factors: Vec<Option<(i64, f64)>> = (0..works.len())
-            .map(|at| {
-                let count = works[at].nodes.len().min(common);
-                let own_ps = of_common[at].unwrap_or_else(|| time_ps(&works[at], count));
-                let usual_ps = usual_ps(at, count).filter(|ps| *ps > 0)?;
-                Some((own_ps.saturating_sub(usual_ps), own_ps as f64 / usual_ps as f64))
-            })
-            .collect();
-        let spread = spread(factors.iter().flatten().map(|(_, factor)| factor - 1.0));
-        let least = if works.len() < FEW { LEAST_LONGER_OF_FEW } else { LEAST_LONGER };
-        for (of, factor) in works.iter().zip(factors) {
-            if let Some((by_ps, factor)) = factor
+        let spread = spread(ranks.iter().filter_map(factor).map(|(_, factor)| factor - 1.0));
+        let least = if ranks.len() < FEW { LEAST_LONGER_OF_FEW } else { LEAST_LONGER };
+        for of in ranks {
+            if let Some((by_ps, factor)) = factor(of)
                 && by_ps > least_ps
                 && factor - 1.0 > least.max(spread)
             {
-                of_ranks[of.rank].longer.push(LongerWork { name: (*name).to_owned(), by_ps, factor });
+                let others = ranks.iter().filter(|other| other.rank != of.rank);
+                let usual = upper_median(others.map(|other| (other.time_ps, other.rank)).collect(), Ord::cmp);
+                let usual = usual.map(|(_, rank)| rank);
+                let name = (*name).to_owned();
+                of_ranks[of.rank].longer.push(LongerWork { name, by_ps, factor, usual });
             }
+        }
+    }
+}
+
+/// Finds the ranks that began later than most. A rank whose recording begins later says nothing.
+fn late_starts(facts: &Facts<'_>, names: &[NameOnRanks<'_>], of_ranks: &mut [Lateness]) {
+    let is_known = |rank: &usize| facts.coverage.ranks[*rank].late_ps <= 0;
+    let start = |rank: usize| {
+        let of_step = facts.step_starts_ps.get(rank).copied();
+        Some((of_step.or_else(|| facts.graph.ranks[rank].first_start_ps())?, rank))
+    };
+    let starts: Vec<(i64, usize)> = (0..of_ranks.len()).filter(is_known).filter_map(start).collect();
+    let Some(&(first_ps, first)) = starts.iter().min() else { return };
+    for &(start_ps, rank) in &starts {
+        let others = starts.iter().filter(|(_, other)| *other != rank).copied().collect();
+        let Some((usual_ps, usual)) = upper_median(others, Ord::cmp) else { continue };
+        if start_ps.saturating_sub(usual_ps) > least_ps(facts) {
+            let after_ps = start_ps.saturating_sub(first_ps);
+            of_ranks[rank].start =
+                Some(LateStart { first, after_ps, usual, own_work: own_work(names, rank) });
         }
     }
 }
@@ -350,6 +361,17 @@ fn evidence(facts: &Facts<'_>, at: usize, of: &Lateness) -> Vec<FindingEvidence>
             EvidenceValue::Factor(one.factor),
         ));
     }
+    if let Some(start) = of.start {
+        let first = format!("rank {}", facts.graph.ranks[start.first].rank);
+        let after = EvidenceValue::Time(start.after_ps);
+        let measure = match facts.step_starts_ps.is_empty() {
+            true => EvidenceMeasure::BeganAfter,
+            false => EvidenceMeasure::BeganStepAfter,
+        };
+        evidence.push(FindingEvidence::about(measure, &first, after));
+        let own_work = start.own_work.map(EvidenceValue::Factor);
+        evidence.extend(own_work.map(|factor| FindingEvidence::new(EvidenceMeasure::OwnWork, factor)));
+    }
     if !of.later.is_empty() {
         let sum_ps = of.later.iter().map(|one| one.by_ps).fold(0, i64::saturating_add);
         let graph = &facts.graph.ranks[at];
@@ -394,6 +416,7 @@ fn reasons(of: &Finding) -> String {
             longer.quantity.words()
         ));
     }
+    reasons.extend(began_after(of));
     if let Some(later) = of.measured(EvidenceMeasure::LaterBy) {
         let name = short_name(later.of.as_deref().unwrap_or_default());
         let by = later.quantity.words();
@@ -414,4 +437,19 @@ fn reasons(of: &Finding) -> String {
         reasons.push(format!("others waited {} for it, summed over them", of.words(EvidenceMeasure::Waited)));
     }
     reasons.join("; ")
+}
+
+/// The late begin of a rank. Its work is the reason only if it takes longer, too.
+fn began_after(of: &Finding) -> Option<String> {
+    let of_step = of.measured(EvidenceMeasure::BeganStepAfter).map(|after| (after, "began its step"));
+    let of_rank = || of.measured(EvidenceMeasure::BeganAfter).map(|after| (after, "began"));
+    let (after, began) = of_step.or_else(of_rank)?;
+    let first = after.of.as_deref().unwrap_or_default();
+    let own = match of.measured(EvidenceMeasure::OwnWork).map(|one| one.quantity) {
+        Some(EvidenceValue::Factor(factor)) if (factor - 1.0).abs() <= LEAST_LONGER => {
+            ", its own work took as long as on the median rank"
+        }
+        _ => "",
+    };
+    Some(format!("it {began} {} after {first}{own}", after.quantity.words()))
 }

@@ -45,6 +45,17 @@ fn a_rank_is_late_because_its_work_begins_later() {
 }
 
 #[test]
+fn a_rank_that_began_late_is_told_from_one_that_works_longer() {
+    let text = |causes: &[Cause]| job(causes).found(RuleName::LateRank).text();
+    let began = text(&[Cause::Pause(2, 0, 2_000 * US)]);
+    assert!(began.starts_with("rank 2 is late: it began 2.0"), "{began}");
+    assert!(began.contains(", its own work took as long as on the median rank"), "{began}");
+    let slow = text(&[Cause::Pause(2, 0, 2_000 * US), Cause::SlowRank(2, 0.2)]);
+    assert!(slow.contains("it began 2.0") && !slow.contains("its own work"), "{slow}");
+    assert!(!text(&[Cause::Pause(2, 3, 2_000 * US)]).contains("it began"));
+}
+
+#[test]
 fn ranks_that_lack_calls_are_not_late_for_it() {
     for cause in [Cause::LostCalls(3, 1), Cause::LateRecording(6, 1)] {
         assert_eq!(job(&[cause]).verdict(RuleName::LateRank), Judgement::Nothing, "{cause:?}");

@@ -4,7 +4,10 @@ use leptos::prelude::*;
 use nprof_engine::wire::comparison::ComparedRuns;
 use nprof_engine::wire::findings::{FindingEntry, Findings};
 use nprof_engine::wire::paired_tracks::PairedTracks;
-use nprof_engine::wire::questions::{ComparisonQuestion, FindingsQuestion, PairedTracksQuestion};
+use nprof_engine::wire::questions::{
+    ComparisonQuestion, FindingsQuestion, PairedTracksQuestion, RankBalanceQuestion,
+};
+use nprof_engine::wire::rank_balance::RankBalance;
 use web_sys::AbortSignal;
 
 use super::Opened;
@@ -75,6 +78,12 @@ impl Opened {
     /// The findings about the run of the profile with this name.
     pub async fn findings_of(self, name: String, cancel: AbortSignal) -> Result<Findings, FetchError> {
         self.of.source.ask_until(FindingsQuestion::about(&name), Some(&cancel)).await
+    }
+
+    /// The ranks of the profile at this position beside each other.
+    pub async fn rank_balance(self, profile: u8, cancel: AbortSignal) -> Result<RankBalance, FetchError> {
+        let name = self.names().at(profile).unwrap_or_default().to_owned();
+        self.of.source.ask_until(RankBalanceQuestion::about(&name), Some(&cancel)).await
     }
 
     /// The tracks of two runs beside each other.

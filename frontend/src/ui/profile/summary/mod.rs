@@ -2,6 +2,7 @@
 
 mod advice;
 mod all_metrics;
+mod balance;
 mod cards;
 mod head;
 mod heat_map;

@@ -8,6 +8,7 @@ use nprof_engine::wire::summary::Summary;
 
 use super::advice::Advice;
 use super::all_metrics::AllMetrics;
+use super::balance::Balance;
 use super::cards::Cards;
 use super::head::SummaryHead;
 use super::layout::layout;
@@ -67,11 +68,13 @@ fn Numbers(opened: Opened, scope: SummaryScope, summary: Arc<Summary>) -> impl I
     if is_empty {
         return view! { <p class="panel-empty">"The trace has no slices that take time."</p> }.into_any();
     }
+    let is_of_all = summary.rank.is_all();
     view! {
         {bar.map(|bar| view! { <TimeCard bar /> })}
         <BesideTable opened scope first=Arc::clone(&summary) />
         <StepStrip opened />
         <Cards opened cards />
+        {is_of_all.then(|| view! { <Balance opened /> })}
         <AllMetrics opened summary />
     }
     .into_any()

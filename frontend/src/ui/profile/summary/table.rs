@@ -20,7 +20,7 @@ pub(super) fn tables(summary: &Summary) -> impl IntoView + use<> {
 
 /// A table with the names of its rows at the left.
 #[component]
-fn MetricTable(table: MetricTableEntry) -> impl IntoView {
+pub(super) fn MetricTable(table: MetricTableEntry) -> impl IntoView {
     let head = |column: &MetricColumnEntry| {
         let text = column.name.replace('_', " ");
         view! { <th scope="col"><Explained text doc=column.doc.clone() /></th> }

@@ -1,0 +1,22 @@
+//! The ranks of a run beside each other: work by name, and the imbalance of regions.
+
+use leptos::prelude::*;
+use nprof_engine::wire::rank_balance::RankBalance;
+
+use super::table::MetricTable;
+use crate::ui::profile::open_profile::Opened;
+use crate::ui::shell::QuestionAnswers;
+
+/// The tables of all ranks. They need the dependency graph, and come when it is there. Where there
+/// is none, the findings say why.
+#[component]
+pub(super) fn Balance(opened: Opened) -> impl IntoView {
+    let question = Memo::new(move |_| Some(opened.current.source.get()?.profile));
+    let asked =
+        QuestionAnswers::new(question, move |profile: u8, cancel| opened.rank_balance(profile, cancel));
+    move || {
+        let found = asked.answer().and_then(Result::ok)?;
+        let tables = RankBalance::tables(&found).into_iter().map(|table| view! { <MetricTable table /> });
+        Some(view! { <section aria-label="Ranks beside each other">{tables.collect_view()}</section> })
+    }
+}
