@@ -32,21 +32,26 @@ pub(super) struct MetricsArgs {
 
 impl MetricsArgs {
     pub(super) fn run(self, out: &mut dyn Write) -> anyhow::Result<()> {
-        let all = listed()?;
-        let total = all.len();
-        let is_wanted = |one: &ListedMetric| self.text.as_deref().is_none_or(|text| one.contains(text));
-        let wanted: Vec<ListedMetric> = all.into_iter().filter(is_wanted).collect();
-        match self.output_format {
-            AnswerFormat::Json => {
-                let mut document = with_counts(version(), wanted.len(), total);
-                document.insert("metrics".to_owned(), json!(wanted));
-                Ok(print::json::document(&document, out)?)
-            }
-            AnswerFormat::Text if wanted.is_empty() => {
-                anyhow::bail!("no metric has `{}` in its name or definition", self.text.unwrap_or_default())
-            }
-            AnswerFormat::Text => Ok(print::lines(lines(&wanted), out)?),
+        write(self.text.as_deref(), self.output_format, out)
+    }
+}
+
+/// Writes the definitions with a text in their name, family or definition; without a text all.
+pub(super) fn write(text: Option<&str>, format: AnswerFormat, out: &mut dyn Write) -> anyhow::Result<()> {
+    let all = listed()?;
+    let total = all.len();
+    let is_wanted = |one: &ListedMetric| text.is_none_or(|text| one.contains(text));
+    let wanted: Vec<ListedMetric> = all.into_iter().filter(is_wanted).collect();
+    match format {
+        AnswerFormat::Json => {
+            let mut document = with_counts(version(), wanted.len(), total);
+            document.insert("metrics".to_owned(), json!(wanted));
+            Ok(print::json::document(&document, out)?)
         }
+        AnswerFormat::Text if wanted.is_empty() => {
+            anyhow::bail!("no metric has `{}` in its name or definition", text.unwrap_or_default())
+        }
+        AnswerFormat::Text => Ok(print::lines(lines(&wanted), out)?),
     }
 }
 

@@ -1,21 +1,14 @@
-//! The terms of the page and the exports: metrics, tables and fields, each with its unit and
+//! The metrics of a Neuron profile whose names depend on its engines, each with its unit and
 //! meaning.
-
-use std::io::Write;
 
 use anyhow::Context;
 use nprof_capture::device::simulation::{Simulation, capture};
 use nprof_engine::exec::{Cancel, Work};
 use nprof_engine::ingest::BuildOptions;
-use nprof_engine::makers::neuron::schema;
 use nprof_engine::metrics::MetricScope;
 use nprof_engine::native::{SegmentFile, Taking, write_segment_while};
 use nprof_engine::rank::RankView;
 use nprof_engine::wire::answer;
-use serde_json::json;
-
-use crate::print::json::document;
-use crate::print::text::{self, Align};
 
 /// Number of events in the simulated rank that the metrics are taken from. This many events cover
 /// all kinds of tracks.
@@ -30,45 +23,6 @@ pub(super) struct Term {
     /// A symbol; empty for a plain number or text.
     pub(super) unit: String,
     pub(super) meaning: String,
-}
-
-/// Prints the table of terms as text.
-pub(super) fn write_text(out: &mut dyn Write) -> anyhow::Result<()> {
-    let mut rows = vec![["GROUP", "TERM", "UNIT", "MEANING"].map(str::to_owned).to_vec()];
-    rows.extend(all()?.into_iter().map(|term| vec![term.group, term.name, term.unit, term.meaning]));
-    Ok(text::table(out, &[Align::Left; 4], &rows)?)
-}
-
-/// Prints the table of terms as JSON: `{"terminology": [{"group", "name", "unit", "meaning"}]}`.
-pub(super) fn write_json(out: &mut dyn Write) -> anyhow::Result<()> {
-    let terms: Vec<_> = all()?
-        .into_iter()
-        .map(|term| {
-            json!({"group": term.group, "name": term.name, "unit": term.unit, "meaning": term.meaning})
-        })
-        .collect();
-    Ok(document(&json!({ "terminology": terms }), out)?)
-}
-
-/// All terms: the metrics first, then the tables with their fields.
-fn all() -> anyhow::Result<Vec<Term>> {
-    let mut terms = metrics()?;
-    for table in schema::TABLES {
-        let group = format!("table {}", table.name);
-        let spec = table.spec();
-        let mut add = |name: &str, unit: &str, meaning: &str| {
-            // The list already holds the metrics that the summary computes.
-            if table.name != schema::SUMMARY.name || terms.iter().all(|term| term.name != name) {
-                let (name, unit, meaning) = (name.to_owned(), unit.to_owned(), meaning.to_owned());
-                terms.push(Term { group: group.clone(), name, unit, meaning });
-            }
-        };
-        add(table.name, "", &spec.doc);
-        for field in table.fields {
-            add(field.name, field.unit.symbol(), field.doc);
-        }
-    }
-    Ok(terms)
 }
 
 /// The metrics of a Neuron profile, taken from a simulated rank: the definitions stand next to the
@@ -106,7 +60,7 @@ mod tests {
 
     #[test]
     fn every_term_is_explained_once_in_its_group() {
-        let terms = all().unwrap();
+        let terms = metrics().unwrap();
         for term in &terms {
             assert!(term.meaning.ends_with('.'), "{term:?}");
         }
@@ -116,8 +70,8 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count, "a term twice");
-        for (group, name) in [("Tensor engine", "tensor_engine_active_time"), ("table dma", "queue_type")] {
-            assert!(names.contains(&(group, name)), "{group}: {name}");
+        for name in ["tensor_engine_active_time", "tensor_engine_unused_flops"] {
+            assert!(names.contains(&("Tensor engine", name)), "{name}");
         }
     }
 }

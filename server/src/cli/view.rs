@@ -8,11 +8,12 @@ use anyhow::bail;
 use clap::Args;
 
 use super::StorePlace;
+use super::answer::AnswerFormat;
 use super::formats::{ChoiceArgs, FormatChoice, target_parser};
 use super::frequency::FrequencyArgs;
 use super::ingest::{NamingArgs, ingest, ready};
+use super::metrics;
 use super::serve::{PlaceArgs, announce, block_on, open_browser, serve};
-use super::terms;
 use super::trace_groups::GroupingArgs;
 use super::write::{Output, STANDARD_OUTPUT, write_trace};
 use crate::export::{Export, ExportChoices};
@@ -33,7 +34,7 @@ Examples:
   nprof view -s profile.ntff --output-format json --output-file out.json
   nprof view -s profile.ntff --output-format summary-text
   nprof view -s profile.ntff --output-format perfetto --show-perfetto-flows
-  nprof view --terminology                            print the meaning of metrics and fields";
+  nprof view --terminology                            print the definitions of all metrics";
 
 /// Ingest a trace and serve it, or write it in another format
 #[derive(Debug, Args)]
@@ -76,7 +77,7 @@ pub(super) struct ViewArgs {
     output_file: Option<PathBuf>,
     #[command(flatten)]
     choices: ChoiceArgs,
-    /// Print the terms that the page uses, with what they mean, and end: as a table, or with
+    /// Print the definitions of all metrics, like `nprof metrics`, and end: as text, or with
     /// --output-format json as JSON
     #[arg(long)]
     terminology: bool,
@@ -100,10 +101,9 @@ impl ViewArgs {
         let choices = self.choices.choices(ExportChoices::default(), self.output_format.0)?;
         if self.terminology {
             let is_json = |format: &Export| format.media_type == "application/json";
-            return match self.output_format.0 {
-                Some(format) if is_json(format) => terms::write_json(out),
-                _ => terms::write_text(out),
-            };
+            let is_json = self.output_format.0.is_some_and(is_json);
+            let format = if is_json { AnswerFormat::Json } else { AnswerFormat::Text };
+            return metrics::write(None, format, out);
         }
         let mut named = NamedInputs {
             neff: self.neff_path.clone(),
