@@ -70,7 +70,7 @@ pub use job_analysis::Analysed;
 pub use report::{
     Contradiction, InstanceReport, LinkReport, Mismatch, OperationState, Presence, RankReport, Report,
 };
-pub use slow_transfers::{UsualTransfer, is_slow_transfer, usual_transfers};
+pub use slow_transfers::{is_slow_transfer, usual_transfers};
 pub use steps::{StepReport, steps};
 pub use totals::{JobTotals, totals};
 pub use transfers::{Passage, algorithm, passages};

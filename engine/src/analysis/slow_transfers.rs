@@ -5,22 +5,14 @@ use rustc_hash::FxHashMap;
 use super::arrival::{Arrival, ArrivalFacts};
 use super::root::{SLOW, SLOW_PS};
 use super::{InstanceReport, Job};
+use crate::metrics::UsualTime;
 use crate::model::{CollectiveKind, WaitingRanks};
-
-/// The usual transfer of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UsualTransfer {
-    /// Time in picoseconds.
-    pub ps: i64,
-    /// Operations that are alike, with this one.
-    pub like: usize,
-}
 
 /// For each operation the median transfer of those that are alike in kind, size and number of
 /// ranks. An operation with the call of one rank only has its own, if no other is like it: the end
 /// of such a call tells nothing of when the transfer began.
 #[must_use]
-pub fn usual_transfers(job: &Job, operations: &[InstanceReport]) -> Vec<UsualTransfer> {
+pub fn usual_transfers(job: &Job, operations: &[InstanceReport]) -> Vec<UsualTime> {
     let key = |one: &InstanceReport| {
         let signature = &job.signatures[one.signature as usize];
         (signature.kind, signature.count, job.groups[one.group as usize].size())
@@ -30,9 +22,9 @@ pub fn usual_transfers(job: &Job, operations: &[InstanceReport]) -> Vec<UsualTra
         like.entry(key(one)).or_default().push(one.transfer_ps());
     }
     like.values_mut().for_each(|transfers| transfers.sort_unstable());
-    let usual = |one: &InstanceReport| match like.get(&key(one)) {
-        Some(like) => UsualTransfer { ps: like[like.len() / 2], like: like.len() },
-        None => UsualTransfer { ps: one.transfer_ps(), like: 1 },
+    let usual = |one: &InstanceReport| {
+        let known = like.get(&key(one)).and_then(|like| UsualTime::of_sorted(like));
+        known.unwrap_or(UsualTime { ps: one.transfer_ps(), like: 1 })
     };
     operations.iter().map(usual).collect()
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::{InstanceReport, Job, Report, algorithm};
-use crate::base::median;
 use crate::base::time::PS_PER_S;
+use crate::base::{median, quantile};
 use crate::model::CollectiveKind;
 
 /// Property that groups the rows of a table.
@@ -159,6 +159,5 @@ pub fn rates(job: &Job, one: &InstanceReport) -> Option<Rates> {
 /// Median, 95th percentile and maximum. `None` without values.
 fn quantiles(mut values: Vec<i64>) -> Option<[i64; 3]> {
     values.sort_unstable();
-    let last = values.len().checked_sub(1)?;
-    Some([50, 95, 100].map(|share| values[(values.len() * share / 100).min(last)]))
+    Some([quantile(&values, 50)?, quantile(&values, 95)?, quantile(&values, 100)?])
 }

@@ -1,4 +1,4 @@
-//! Medians, and the most frequent number.
+//! Medians, quantiles, and the most frequent number.
 
 use std::cmp::Ordering;
 
@@ -19,6 +19,13 @@ pub fn upper_median<T: Copy>(mut values: Vec<T>, order: impl Fn(&T, &T) -> Order
 pub fn lower_median(values: &mut [i64]) -> i64 {
     let middle = values.len().saturating_sub(1) / 2;
     if values.is_empty() { 0 } else { *values.select_nth_unstable(middle).1 }
+}
+
+/// The value that so many percent of sorted values lie below, from the first one at 0 % to the last
+/// one at 100 %. `None` without values.
+pub fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let last = sorted.len().checked_sub(1)?;
+    Some(sorted[(sorted.len() * percent / 100).min(last)])
 }
 
 /// The most frequent value: of equals the smallest. `None` without values.
@@ -42,6 +49,14 @@ mod tests {
         ] {
             assert_eq!(median(values.to_vec()), expected, "{values:?}");
         }
+    }
+
+    #[test]
+    fn quantiles_reach_from_the_first_value_to_the_last_one() {
+        let values: Vec<i64> = (1..=100).collect();
+        let found = [0, 25, 50, 95, 100].map(|percent| quantile(&values, percent));
+        assert_eq!(found, [1, 26, 51, 96, 100].map(Some));
+        assert_eq!(quantile::<i64>(&[], 50), None);
     }
 
     #[test]

@@ -16,6 +16,6 @@ pub use byte_size::bytes_in_words;
 pub use clock::ClockFit;
 pub use error::{ANNEX, Error, Result};
 pub use id::ProfileId;
-pub use median::{lower_median, median, most_frequent, upper_median};
+pub use median::{lower_median, median, most_frequent, quantile, upper_median};
 pub use narrow::{clamped, in_memory, narrow, signed};
 pub use time::{Covered, Interval, Time};

@@ -1,6 +1,7 @@
 //! All definitions of metrics, for lists of them.
 
 use super::aiu::metrics as aiu;
+use super::collective_points::{POINTS, SPREADS};
 use super::job::schema::JOB;
 use super::kineto::metrics::FAMILIES;
 use super::neuron::metrics as neuron;
@@ -31,6 +32,7 @@ pub fn defined_metrics() -> Vec<DefinedMetric> {
     let mut all = of_families(&trace::FAMILIES, "any trace");
     all.extend(of_families(&[&time_partition::FAMILY], "any trace"));
     all.extend(of_families(&FAMILIES, "kernels of devices"));
+    all.extend(of_families(&[&SPREADS, &POINTS], "collective operations"));
     for (title, table) in aiu::TABLES {
         all.extend(of_table(title, table, "AIU", "acelyzer"));
     }

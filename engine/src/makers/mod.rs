@@ -8,6 +8,7 @@ pub mod aiu;
 mod call_book;
 mod call_columns;
 mod class_times;
+mod collective_points;
 mod columns;
 mod defined_metric;
 mod device_slices;

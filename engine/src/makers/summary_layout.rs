@@ -109,6 +109,8 @@ pub enum CardRow {
     Absent(&'static str, &'static str, &'static str),
     /// A picture of the roofline.
     Roofline,
+    /// A picture of collective operations by size and time.
+    Collectives,
     /// A heat map of ranks over time. It is as wide as two cards.
     Activity,
 }
@@ -159,6 +161,8 @@ const WAITS: SummaryCard = SummaryCard {
         Group { group: "wait_time_by_name_host", most: MOST },
     ],
 };
+const COLLECTIVES: SummaryCard =
+    SummaryCard { title: "Collective operations", rows: &[CardRow::Collectives] };
 
 /// Rows of a list in a card.
 const MOST: usize = 6;
@@ -266,16 +270,8 @@ pub(super) const NEURON: SummaryLayout = SummaryLayout {
             ],
         },
         SummaryCard { title: "Roofline", rows: &[CardRow::Roofline] },
+        COLLECTIVES,
         SummaryCard { title: "Throttling", rows: &[Group { group: "throttling_nc0", most: MOST }] },
-        SummaryCard {
-            title: "Collectives",
-            rows: &[
-                Metric("cc_engine", "cc_op_count"),
-                Metric("cc_engine", "cc_op_time"),
-                Metric("cc_engine", "cc_cores_instruction_count"),
-                Metric("cc_engine", "cc_cores_instruction_time"),
-            ],
-        },
         BUSY,
         NAMES,
     ],
@@ -331,11 +327,8 @@ pub(super) const JOB: SummaryLayout = SummaryLayout {
     cards: &[
         SummaryCard { title: "Ranks over time", rows: &[CardRow::Activity] },
         SummaryCard { title: "Where waiting began", rows: &[Group { group: "job_causes", most: MOST }] },
+        COLLECTIVES,
         SummaryCard { title: "Mismatches", rows: &[Group { group: "job_mismatches", most: MOST }] },
-        SummaryCard {
-            title: "Bus bandwidth by kind and size",
-            rows: &[Group { group: "job_sizes", most: MOST }],
-        },
         SummaryCard {
             title: "Job",
             rows: &[

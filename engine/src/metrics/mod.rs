@@ -8,12 +8,14 @@ mod measures;
 pub mod roofline;
 pub mod trace;
 mod track_times;
+mod usual_time;
 
 pub use definition::{DefinedMetric, MetricDefinition, MetricFamily};
 pub use device::{DeviceMetrics, EngineTime, TensorFlops, TransferMetrics};
 pub use measures::{ArrayUse, DeviceError, FillGap, KernelFill, RankMeasures, TensorTraffic};
 pub use roofline::{NumberWidth, PeakRates, RooflineBound, RooflinePoint};
 pub use track_times::TrackTimes;
+pub use usual_time::UsualTime;
 
 use std::borrow::Cow;
 

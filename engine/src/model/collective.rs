@@ -84,6 +84,12 @@ impl CollectiveKind {
         }
     }
 
+    /// Parses [`CollectiveKind::name`].
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The ranks that wait for each other. Sends are taken to be larger than buffers.
     #[must_use]
     pub fn waiting(self) -> WaitingRanks {

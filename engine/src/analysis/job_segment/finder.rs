@@ -189,7 +189,7 @@ impl<'s, B: Bytes> OperationFinder<'s, B> {
         let fields = FieldColumns::of(self.segment, self.table, ["kind", "root", "algorithm"]);
         let fields = fields.block(self.segment, place.block)?;
         let name = fields.text(self.segment, 0, place.at)?;
-        let kind = CollectiveKind::ALL.into_iter().find(|kind| kind.name() == name);
+        let kind = CollectiveKind::from_name(name);
         let root = fields.int(1, place.at).and_then(|root| u32::try_from(root).ok());
         let algorithm = fields.text(self.segment, 2, place.at)?.to_owned();
         Ok((kind.unwrap_or(CollectiveKind::Other), root, algorithm))

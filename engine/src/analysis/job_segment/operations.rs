@@ -7,7 +7,7 @@ use super::tracks::SegmentTracks;
 use crate::analysis::table::rates;
 use crate::analysis::{InstanceReport, Job, Presence, Report, algorithm};
 use crate::base::{Interval, Result, clamped, signed};
-use crate::makers::job::schema::Operation;
+use crate::makers::job::schema::{COMPLETE, Operation};
 use crate::model::{FieldId, NameId, Sink, SliceForm, SliceRecord, TrackId, Value};
 
 /// Writes the slices of operations.
@@ -132,7 +132,7 @@ fn state(one: &InstanceReport) -> &'static str {
         (_, true, _) => "kinds differ",
         (_, _, true) => "sizes differ",
         (Presence::GroupUnknown, ..) => "group unknown",
-        (Presence::Complete, ..) => "complete",
+        (Presence::Complete, ..) => COMPLETE,
         (Presence::Partial, ..) => "other ranks not recorded",
         (Presence::Lost, ..) => "a member's call was not recorded",
         (Presence::MissingAtEnd, ..) => "a member does not come",

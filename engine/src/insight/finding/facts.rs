@@ -10,7 +10,7 @@ use super::place::Place;
 use super::rule_name::RuleName;
 use super::severity::Severity;
 use super::verdict::{Finding, Judgement};
-use crate::analysis::{ClockVerdict, Job, Report, StepReport, UsualTransfer, steps, usual_transfers};
+use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps, usual_transfers};
 use crate::base::{Interval, Result, upper_median};
 use crate::exec::Work;
 use crate::insight::edge::RankEdges;
@@ -18,7 +18,7 @@ use crate::insight::median_rank::MedianRank;
 use crate::insight::region::{NoSteps, StepShape, WorkStep, WorkSteps};
 use crate::insight::walk::{CriticalPath, JobEdges};
 use crate::insight::{Bracket, JobGraph, Predictions, RankGraph, Scenario};
-use crate::metrics::RankMeasures;
+use crate::metrics::{RankMeasures, UsualTime};
 use crate::model::{MachineSide, Role, TrackId, WorkNode, WorkQueue};
 
 /// Share of the calls that may be lost: with more, nothing found says nothing.
@@ -324,7 +324,7 @@ impl<'g> Facts<'g> {
     }
 
     /// For each operation the usual time of its transfer.
-    pub(super) fn usual_transfers(&self) -> Vec<UsualTransfer> {
+    pub(super) fn usual_transfers(&self) -> Vec<UsualTime> {
         usual_transfers(self.job, &self.report.operations)
     }
 }

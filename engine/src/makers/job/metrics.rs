@@ -1,14 +1,16 @@
 //! The summary of a job segment, from its side tables.
 
+use super::operation_points;
 use super::schema::{CauseRow, JOB, MismatchRow, RankRow, SizeRow};
 use crate::base::time::short_duration;
-use crate::base::{Result, bytes_in_words, signed};
+use crate::base::{Result, signed};
 use crate::exec::Work;
 use crate::makers::FieldCell;
+use crate::makers::collective_points::{self, OperationLike};
 use crate::makers::metric_groups::{by_name, single};
 use crate::makers::rows::named;
 use crate::metrics::{Metric, MetricGroup, MetricPlace, MetricScope, RankMetrics};
-use crate::model::{OwnedValue, Unit};
+use crate::model::{CollectiveKind, OwnedValue, Unit};
 use crate::segment::{Bytes, Segment};
 
 /// Key of the group of causes.
@@ -21,7 +23,8 @@ const MOST: usize = 20;
 
 /// All metrics of a job segment. A window has the same: the tables are those of the whole job.
 pub(super) fn read<B: Bytes>(segment: &Segment<B>, _: &MetricScope, work: Work<'_>) -> Result<RankMetrics> {
-    Ok(RankMetrics::of(groups(segment, work)?))
+    let tables = collective_points::tables(operation_points::points(segment, work.cancel)?);
+    Ok(RankMetrics { tables, ..RankMetrics::of(groups(segment, work)?) })
 }
 
 /// All metrics of a job segment.
@@ -155,12 +158,12 @@ fn waits(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
 fn sizes(rows: &[SizeRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Median bus bandwidth of the transfers, as nccl-tests defines it.";
     let metric = |row: &SizeRow<FieldCell>| {
-        let (kind, bytes) = (row.kind.text()?, row.operation_bytes.float()?);
-        // Older traces do not tell the members of a group.
-        let ranks =
-            row.ranks.int().map_or_else(|| "unknown ranks".to_owned(), |ranks| format!("{ranks} ranks"));
-        let name = format!("{kind}, {}, {ranks}", bytes_in_words(bytes));
-        Some(Metric::new(&name, row.bus_rate.0.clone()?, Unit::BytesPerSecond, doc))
+        let like = OperationLike {
+            kind: CollectiveKind::from_name(row.kind.text()?)?,
+            bytes: Some(u64::try_from(row.operation_bytes.int()?).ok()?),
+            ranks: row.ranks.number(),
+        };
+        Some(Metric::new(&like.words(), row.bus_rate.0.clone()?, Unit::BytesPerSecond, doc))
     };
     rows.iter().filter_map(metric).take(MOST).collect()
 }

@@ -14,6 +14,7 @@ use crate::segment::{Bytes, Footer, Segment, TableMeta};
 pub mod activity;
 pub mod clocks;
 pub mod metrics;
+mod operation_points;
 pub mod over_time;
 pub mod schema;
 

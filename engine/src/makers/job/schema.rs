@@ -67,6 +67,9 @@ table! {
     }
 }
 
+/// The state of an operation in [`OPERATIONS`] that has a call of each member.
+pub const COMPLETE: &str = "complete";
+
 /// Heading of the fields about clocks in [`RANKS`].
 pub const CLOCK: &str = "Clock";
 

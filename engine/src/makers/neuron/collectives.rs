@@ -23,9 +23,21 @@ const DTYPE: usize = 4;
 const ELEMENTS: usize = 5;
 const ALGORITHM: usize = 6;
 
-/// Reads the operations of a rank. Instructions of engines are its computation, without waits.
-/// Packets of DMA queues are its copies.
+/// Reads the operations of a rank, and its computation and copies beside them. Instructions of
+/// engines are its computation, without waits. Packets of DMA queues are its copies.
 pub fn read<B: Bytes>(
+    segment: &Segment<B>,
+    rank: u32,
+    ids: CallIds,
+    cancel: Cancel<'_>,
+) -> Result<RankCalls> {
+    let mut calls = operations(segment, rank, ids, cancel)?;
+    complete(&mut calls, computation(segment, cancel)?, copies(segment, cancel)?);
+    Ok(calls)
+}
+
+/// Reads the operations of a rank alone.
+pub(super) fn operations<B: Bytes>(
     segment: &Segment<B>,
     rank: u32,
     ids: CallIds,
@@ -39,6 +51,11 @@ pub fn read<B: Bytes>(
             reader.track(track, of)?;
         }
     }
+    Ok(reader.book.rank)
+}
+
+/// Times in which engines executed instructions that do not wait.
+fn computation<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Union> {
     let waits = &segment.footer().waits;
     let mut compute = Union::default();
     for (track, of) in slice_tracks(segment, |role| matches!(role, Role::Engine(_))) {
@@ -55,9 +72,7 @@ pub fn read<B: Bytes>(
             }
         }
     }
-    let mut rank = reader.book.rank;
-    complete(&mut rank, compute, copies(segment, cancel)?);
-    Ok(rank)
+    Ok(compute)
 }
 
 /// Times in which packets of DMA queues were in flight. A whole transfer also lasts while none is.

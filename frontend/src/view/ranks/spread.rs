@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use nprof_engine::base::order::sort_by;
+use nprof_engine::base::quantile;
 use nprof_engine::makers::job::schema::OperationRow;
 use nprof_engine::wire::rows::{ColumnValues, RowColumn, RowColumnRole, RowPresence, TableRows};
 
@@ -195,21 +196,21 @@ pub struct Spread {
 impl Spread {
     fn of(kind: u32, bytes: Option<i64>, mut times: Vec<(i64, u32)>) -> Option<Self> {
         times.sort_unstable();
-        let last = times.len().checked_sub(1)?;
-        let at = |percent: usize| times[(times.len() * percent / 100).min(last)].0;
-        let p95_ps = at(95);
+        let at = |percent: usize| quantile(&times, percent).map(|(time_ps, _)| time_ps);
+        let p95_ps = at(95)?;
+        let (most_ps, most_row) = *times.last()?;
         let above = times.iter().rev().take_while(|(time_ps, _)| *time_ps > p95_ps);
         Some(Self {
             kind,
             bytes,
             count: times.len(),
-            least_ps: times[0].0,
-            quarter_ps: at(25),
-            median_ps: at(50),
-            three_quarters_ps: at(75),
+            least_ps: at(0)?,
+            quarter_ps: at(25)?,
+            median_ps: at(50)?,
+            three_quarters_ps: at(75)?,
             p95_ps,
-            most_ps: times[last].0,
-            most_row: times[last].1,
+            most_ps,
+            most_row,
             outliers: above.take(MOST_OUTLIERS).copied().collect(),
         })
     }

@@ -6,6 +6,7 @@ use nprof_engine::wire::summary::{
     MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricTableEntry, Summary,
 };
 
+use super::collectives::CollectivePicture;
 use super::roofline::Roofline;
 use crate::view::metric_share::shares;
 
@@ -30,6 +31,8 @@ pub struct ShownCard {
 pub enum CardPicture {
     /// Work by its intensity and rate.
     Roofline(Roofline),
+    /// Collective operations by size and time.
+    Collectives(CollectivePicture),
     /// Ranks over time. It is asked for apart from the values.
     Activity,
 }
@@ -113,6 +116,9 @@ impl CardValues<'_> {
                 CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
                 CardRow::Absent(key, label, lack) => lines.extend(self.absent(key, label, lack)),
                 CardRow::Roofline => picture = Roofline::of(self.summary).map(CardPicture::Roofline),
+                CardRow::Collectives => {
+                    picture = CollectivePicture::of(self.summary).map(CardPicture::Collectives);
+                }
                 CardRow::Activity => picture = Some(CardPicture::Activity),
                 CardRow::FirstRow(table) => {
                     if let Some((row, columns)) = self.first_row(table) {

@@ -1,8 +1,11 @@
 //! The Summary place: cards of metrics, the parts of the time, and the steps over time. Pure.
 
 pub mod cards;
+pub mod collectives;
 pub mod heat_map;
+pub mod log_axis;
 pub mod region_table;
 pub mod roofline;
 pub mod step_bars;
+mod table_columns;
 pub mod time_bar;

@@ -2,7 +2,10 @@
 //! can reach, on logarithmic axes. Pure.
 
 use nprof_engine::wire::detail::FieldContent;
-use nprof_engine::wire::summary::{MetricRowEntry, MetricTableEntry, Summary};
+use nprof_engine::wire::summary::{MetricRowEntry, Summary};
+
+use super::log_axis::{AxisTick, LogAxis, LogBase};
+use super::table_columns::TableColumns;
 
 /// Key of the table.
 const TABLE: &str = "roofline";
@@ -22,9 +25,9 @@ pub struct Roofline {
     /// to the right edge.
     pub roofs: Vec<[(f64, f64); 3]>,
     /// Powers of ten of the intensity, with their positions.
-    pub intensities: Vec<(f64, i32)>,
+    pub intensities: Vec<AxisTick>,
     /// Powers of ten of the rate.
-    pub rates: Vec<(f64, i32)>,
+    pub rates: Vec<AxisTick>,
 }
 
 /// Work in the picture.
@@ -48,53 +51,10 @@ pub struct RooflineMark {
     pub is_memory_bound: Option<bool>,
 }
 
-/// Powers of ten between two ends.
-struct LogAxis {
-    first: f64,
-    last: f64,
-}
-
-impl LogAxis {
-    /// Whole powers of ten around all values.
-    fn around(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let logs = values.filter(|value| value.is_finite() && *value > 0.0).map(f64::log10);
-        let ends = logs.fold(None, |ends: Option<(f64, f64)>, log| {
-            Some(ends.map_or((log, log), |(first, last)| (first.min(log), last.max(log))))
-        });
-        let (first, last) = ends?;
-        let first = first.floor();
-        Some(Self { first, last: last.ceil().max(first + 1.0) })
-    }
-
-    fn at(&self, value: f64) -> f64 {
-        (value.log10() - self.first) / (self.last - self.first)
-    }
-
-    fn powers(&self) -> Vec<(f64, i32)> {
-        let powers = self.first as i32..=self.last as i32;
-        powers.map(|power| (self.at(10_f64.powi(power)), power)).collect()
-    }
-}
-
-/// Finds the values of a row by the names of their columns.
-struct Columns<'t>(&'t MetricTableEntry);
-
-impl Columns<'_> {
-    fn value<'r>(&self, row: &'r MetricRowEntry, name: &str) -> Option<&'r FieldContent> {
-        let at = self.0.columns.iter().position(|column| column.name == name)?;
-        row.values.get(at)?.as_ref()
-    }
-
-    fn number(&self, row: &MetricRowEntry, name: &str) -> Option<f64> {
-        match *self.value(row, name)? {
-            FieldContent::Float(number) => Some(number).filter(|number| number.is_finite() && *number > 0.0),
-            _ => None,
-        }
-    }
-
+impl TableColumns<'_> {
     /// The peak rates of a row: operations and bytes a second.
     fn peak(&self, row: &MetricRowEntry) -> Option<(f64, f64)> {
-        Some((self.number(row, "peak_rate")?, self.number(row, "peak_bandwidth")?))
+        Some((self.above_zero(row, "peak_rate")?, self.above_zero(row, "peak_bandwidth")?))
     }
 }
 
@@ -103,9 +63,13 @@ impl Roofline {
     #[must_use]
     pub fn of(summary: &Summary) -> Option<Self> {
         let table = summary.tables.iter().find(|table| table.key == TABLE)?;
-        let of = Columns(table);
+        let of = TableColumns(table);
         let placed = |row: &MetricRowEntry| {
-            Some((of.number(row, "intensity")?, of.number(row, "flops_rate")?, of.number(row, "time")?))
+            Some((
+                of.above_zero(row, "intensity")?,
+                of.above_zero(row, "flops_rate")?,
+                of.above_zero(row, "time")?,
+            ))
         };
         let rows: Vec<_> = table.rows.iter().filter_map(|row| Some((row, placed(row)?))).collect();
         // The first row is that of all work.
@@ -118,9 +82,9 @@ impl Roofline {
         peaks.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
         peaks.dedup();
         let ridges = || peaks.iter().map(|(flops, bytes)| flops / bytes);
-        let x = LogAxis::around(rows.iter().map(|(_, placed)| placed.0).chain(ridges()))?;
+        let x = LogAxis::around(LogBase::Ten, rows.iter().map(|(_, placed)| placed.0).chain(ridges()))?;
         let tops = peaks.iter().map(|(flops, _)| *flops);
-        let y = LogAxis::around(rows.iter().map(|(_, placed)| placed.1).chain(tops))?;
+        let y = LogAxis::around(LogBase::Ten, rows.iter().map(|(_, placed)| placed.1).chain(tops))?;
         let mark = |(row, (intensity, rate, time_s)): &(&MetricRowEntry, (f64, f64, f64))| RooflineMark {
             name: row.name.clone(),
             at: (x.at(*intensity), y.at(*rate)),
@@ -128,21 +92,21 @@ impl Roofline {
             time_s: *time_s,
             rate: *rate,
             intensity: *intensity,
-            of_reachable: of.number(row, "of_reachable"),
+            of_reachable: of.above_zero(row, "of_reachable"),
             is_memory_bound: of
                 .value(row, "bound")
                 .map(|bound| matches!(bound, FieldContent::Text(word) if word == "memory")),
         };
         let roof = |(flops, bytes): &(f64, f64)| {
-            let left = 10_f64.powf(x.first);
+            let left = x.begin();
             [(0.0, y.at(left * bytes)), (x.at(flops / bytes), y.at(*flops)), (1.0, y.at(*flops))]
         };
         Some(Self {
             points: rows.iter().map(mark).collect(),
             left_out: all - rows.len(),
             roofs: peaks.iter().map(roof).collect(),
-            intensities: x.powers(),
-            rates: y.powers(),
+            intensities: x.ticks(),
+            rates: y.ticks(),
         })
     }
 }
@@ -150,7 +114,7 @@ impl Roofline {
 #[cfg(test)]
 mod tests {
     use nprof_engine::metrics::{PeakRates, RooflinePoint, roofline};
-    use nprof_engine::wire::summary::MetricColumnEntry;
+    use nprof_engine::wire::summary::{MetricColumnEntry, MetricTableEntry};
 
     use super::*;
 
@@ -203,7 +167,8 @@ mod tests {
         assert_eq!(drawn.roofs, [[(0.0, 0.0), (0.5, 1.0), (1.0, 1.0)]]);
         assert_eq!(drawn.points[0].is_memory_bound, Some(true));
         assert_eq!(drawn.points[1].is_memory_bound, Some(false));
-        assert_eq!(drawn.intensities, [(0.0, 1), (0.5, 2), (1.0, 3)]);
+        let intensities: Vec<_> = drawn.intensities.iter().map(|tick| (tick.at, tick.value)).collect();
+        assert_eq!(intensities, [(0.0, 10.0), (0.5, 100.0), (1.0, 1_000.0)]);
     }
 
     /// All work, and so many layers that share its time in the order of a triangle.

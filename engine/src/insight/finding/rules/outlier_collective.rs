@@ -25,13 +25,8 @@ pub(super) const RULE: FindingRule = FindingRule {
     words,
 };
 
-/// A transfer is an outlier from this multiple of the usual one on. Equal transfers of generated
-/// and real jobs reach twice the median.
-const LEAST_MULTIPLE: i64 = 3;
 /// The least time by which it is longer, as a share of the run.
 const LEAST_TIME: f64 = 0.002;
-/// Operations that a median needs.
-const LEAST_LIKE: usize = 4;
 /// Operations that are replayed.
 const MOST: usize = 4;
 
@@ -47,9 +42,9 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
         let waits_for_all =
             facts.job.signatures[one.signature as usize].kind.waiting() == WaitingRanks::ForAll;
         // A member that was not recorded can have come late.
-        let is_sure = waits_for_all && one.state.absent == 0 && !one.is_alone() && usual.like >= LEAST_LIKE;
+        let is_sure = waits_for_all && one.state.absent == 0 && !one.is_alone();
         if is_sure
-            && one.transfer_ps() > usual.ps.saturating_mul(LEAST_MULTIPLE)
+            && usual.makes_outlier(one.transfer_ps())
             && by_ps > facts.part_ps(LEAST_TIME)
             && !of_links.contains(&one.group)
         {

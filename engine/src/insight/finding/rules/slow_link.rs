@@ -14,10 +14,11 @@ use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
 use super::own_transfer::{SlowPart, slow_parts};
 use super::{FindingRule, MOST_ALONE, MetricsNeed};
-use crate::analysis::{Cost, LinkReport, Suspect, UsualTransfer, costs, is_slow_transfer};
+use crate::analysis::{Cost, LinkReport, Suspect, costs, is_slow_transfer};
 use crate::base::{Result, narrow};
 use crate::insight::Scenario;
 use crate::insight::node_change::NodeChange;
+use crate::metrics::UsualTime;
 
 pub(super) const RULE: FindingRule = FindingRule {
     name: RuleName::SlowLink,
@@ -139,7 +140,7 @@ pub(super) fn links<'f>(facts: &'f Facts<'_>) -> Vec<&'f LinkReport> {
 }
 
 /// The slow transfers of a group, each with the usual time.
-fn slow_transfers(facts: &Facts<'_>, group: u32, usual: &[UsualTransfer]) -> FxHashMap<u32, i64> {
+fn slow_transfers(facts: &Facts<'_>, group: u32, usual: &[UsualTime]) -> FxHashMap<u32, i64> {
     let operations = facts.report.operations.iter().zip(usual).enumerate();
     let of_group = operations.filter(|(_, (one, usual))| {
         one.group == group && is_slow_transfer(one.transfer_ps() as f64, usual.ps as f64)

@@ -40,7 +40,10 @@ pub use throttle::{is_limit, shown_name};
 
 use crate::base::{Result, clamped};
 use crate::exec::Work;
+use crate::makers::CallIds;
+use crate::makers::collective_points::{self, points_of_rank};
 use crate::makers::columns::NamedColumns;
+use crate::makers::neuron::collectives;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::metrics::{
     AbsentMetrics, Metric, MetricFamily, MetricGroup, MetricScope, MetricTable, RankMetrics, RooflinePoint,
@@ -80,6 +83,9 @@ pub(super) fn read<B: Bytes>(
     let run = RunFacts::of(segment, scope, work)?;
     let mut metrics = groups(segment, scope, &run)?;
     add_roofline(segment, &run, &mut metrics)?;
+    let rank = segment.footer().rank.rank.unwrap_or(0);
+    let calls = collectives::operations(segment, rank, CallIds::Skipped, work.cancel)?;
+    metrics.tables.extend(collective_points::tables(points_of_rank(&calls, scope.window)));
     if scope.window.is_some() {
         // A window has the metrics of any trace beside.
         let of_trace = trace::read(segment, scope, work)?;

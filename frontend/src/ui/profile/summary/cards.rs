@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::collectives::CollectivesPicture;
 use super::heat_map::HeatMapCard;
 use super::roofline::RooflinePicture;
 use crate::ui::controls::{Explained, Name};
@@ -26,7 +27,8 @@ fn Card(opened: Opened, card: ShownCard) -> impl IntoView {
     let lines = lines.map(|(line, label)| view! { <Line opened line label /> }).collect_view();
     let picture = match card.picture {
         Some(CardPicture::Activity) => return view! { <HeatMapCard opened title=card.title /> }.into_any(),
-        Some(CardPicture::Roofline(of)) => Some(view! { <RooflinePicture opened of /> }),
+        Some(CardPicture::Roofline(of)) => Some(view! { <RooflinePicture opened of /> }.into_any()),
+        Some(CardPicture::Collectives(of)) => Some(view! { <CollectivesPicture opened of /> }.into_any()),
         None => None,
     };
     view! {

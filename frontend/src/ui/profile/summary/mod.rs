@@ -2,8 +2,10 @@
 
 mod advice;
 mod all_metrics;
+mod axes;
 mod balance;
 mod cards;
+mod collectives;
 mod head;
 mod heat_map;
 mod layout;

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use nprof_engine::wire::detail::FieldContent;
 
+use super::axes::{AxisGrid, AxisScale, percent};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::summary::roofline::{Roofline, RooflineMark};
@@ -10,8 +11,6 @@ use crate::view::{Command, ProfilePlace};
 
 /// Radius of a point that takes no time, and what all time adds to it, in pixels.
 const RADIUS: (f64, f64) = (2.5, 6.5);
-/// Steps between labelled powers of ten at most, so that labels do not touch.
-const MOST_LABELS: usize = 5;
 
 /// Work by its intensity and its rate. A point leads to the slices of its operator.
 #[component]
@@ -20,31 +19,6 @@ pub(super) fn RooflinePicture(opened: Opened, of: Roofline) -> impl IntoView {
         let points = roof.map(|(x, y)| format!("{},{}", x * 100.0, (1.0 - y) * 100.0)).join(" ");
         view! { <polyline points=points /> }
     });
-    let every = |ticks: usize| ticks.div_ceil(MOST_LABELS).max(1);
-    let grid = |ticks: &[(f64, i32)], is_rate: bool| {
-        let step = every(ticks.len());
-        let line = move |(at, power): &(f64, i32)| {
-            let label = power_label(*power);
-            if is_rate {
-                let y = percent(1.0 - at);
-                view! {
-                    <line x1="0" x2="100%" y1=y.clone() y2=y.clone() />
-                    <text x="2" y=y dy="12">{label}</text>
-                }
-                .into_any()
-            } else {
-                let x = percent(*at);
-                view! {
-                    <line x1=x.clone() x2=x.clone() y1="0" y2="100%" />
-                    <text x=x y="100%" dx="3" dy="-3">{label}</text>
-                }
-                .into_any()
-            }
-        };
-        // A label stands right of its line or below it: one edge has none.
-        let inner = if is_rate { &ticks[1..] } else { &ticks[..ticks.len() - 1] };
-        inner.iter().step_by(step).map(line).collect_view()
-    };
     let marks = of
         .points
         .iter()
@@ -54,9 +28,12 @@ pub(super) fn RooflinePicture(opened: Opened, of: Roofline) -> impl IntoView {
     let what =
         "Work by operations per byte, from left to right, and by operations a second, from bottom to top";
     view! {
-        <figure class="roofline">
+        <figure class="card-picture roofline">
             <svg role="img" aria-label=what>
-                <g class="roofline-grid">{grid(&of.intensities, false)} {grid(&of.rates, true)}</g>
+                <AxisGrid
+                    across=AxisScale { ticks: of.intensities, label: power_label }
+                    up=AxisScale { ticks: of.rates, label: power_label }
+                />
                 <svg class="roofline-roofs" viewBox="0 0 100 100" preserveAspectRatio="none">
                     {roofs.collect_view()}
                 </svg>
@@ -110,14 +87,7 @@ fn Mark(opened: Opened, mark: RooflineMark, is_whole: bool) -> impl IntoView {
     }
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.2}%", share * 100.0)
-}
-
 /// A power of ten with the prefix of its thousand: `100 G`.
-fn power_label(power: i32) -> String {
-    format::value(&FieldContent::Float(10_f64.powi(power)), "FLOP")
-        .text
-        .replace(" FLOP", "")
-        .replace("FLOP", "")
+fn power_label(value: f64) -> String {
+    format::value(&FieldContent::Float(value), "FLOP").text.replace(" FLOP", "").replace("FLOP", "")
 }
