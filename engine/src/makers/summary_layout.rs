@@ -105,6 +105,8 @@ pub enum CardRow {
     },
     /// The first row of a table: a value for each column.
     FirstRow(&'static str),
+    /// The row of another table that has the name of that first row.
+    SameRow(&'static str),
     /// Metrics that the recording lacks, by their key: their label, and the lack in a few words.
     Absent(&'static str, &'static str, &'static str),
     /// A picture of the roofline.
@@ -115,7 +117,7 @@ pub enum CardRow {
     Activity,
 }
 
-use CardRow::{Absent, Column, FirstRow, Group, Metric, Part};
+use CardRow::{Absent, Column, FirstRow, Group, Metric, Part, SameRow};
 
 const fn share(part: TimePart, metric: &'static str) -> TimeShare {
     TimeShare { part, group: "time", metric }
@@ -187,6 +189,7 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
             title: "Idle because of",
             rows: &[
                 FirstRow("idle_by_stream"),
+                SameRow("queue_by_stream"),
                 Metric("launches", "mean_launch_time"),
                 Metric("launches", "mean_launch_delay"),
                 Metric("launches", "short_kernel_count"),
@@ -203,12 +206,12 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
             ],
         },
         SummaryCard {
-            title: "Kernels",
-            rows: &[Column { table: "kernels_by_name", column: "sum", most: MOST }],
-        },
-        SummaryCard {
             title: "PyTorch operators, time on devices",
             rows: &[Column { table: "operators", column: "own_device_time", most: MOST }],
+        },
+        SummaryCard {
+            title: "Kernels",
+            rows: &[Column { table: "kernels_by_name", column: "sum", most: MOST }],
         },
         SummaryCard {
             title: "Modules, time on devices",

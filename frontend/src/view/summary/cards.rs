@@ -3,7 +3,7 @@
 use nprof_engine::makers::{CardRow, SummaryCard, SummaryLayout};
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{
-    MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricTableEntry, Summary,
+    MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricRowEntry, MetricTableEntry, Summary,
 };
 
 use super::collectives::CollectivePicture;
@@ -13,7 +13,9 @@ use crate::view::metric_share::shares;
 /// Cards that are shown at first, those of double width counted twice.
 const MOST_CARDS: usize = 4;
 /// Rows of a card at most, so that the first screen shows all cards.
-const MOST_ROWS: usize = 9;
+const MOST_ROWS: usize = 10;
+/// Unit of times.
+const SECONDS: &str = "s";
 
 /// A card with its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +76,7 @@ impl CardLine {
     /// Whether slices have its name: names of tracks, ranks and links are none of slices.
     #[must_use]
     pub fn is_searchable(&self) -> bool {
-        self.is_name_of_trace && self.unit == "s" && !self.name.trim().is_empty()
+        self.is_name_of_trace && self.unit == SECONDS && !self.name.trim().is_empty()
     }
 }
 
@@ -101,6 +103,7 @@ impl CardValues<'_> {
         let mut title = card.title.to_owned();
         let mut lines = Vec::new();
         let mut picture = None;
+        let mut subject = None;
         for row in card.rows {
             match *row {
                 CardRow::Metric(group, name) => lines.extend(self.metric(group, name)),
@@ -121,14 +124,18 @@ impl CardValues<'_> {
                 }
                 CardRow::Activity => picture = Some(CardPicture::Activity),
                 CardRow::FirstRow(table) => {
-                    if let Some((row, columns)) = self.first_row(table) {
-                        if let Some(row) = row {
-                            // The begin of a track's name is that of its device, which all have.
-                            let own = row.rsplit(" / ").next().unwrap_or(&row);
-                            title = format!("{title}, {own}");
-                        }
-                        lines.extend(columns);
+                    let Some((table, row)) = self.row_of(table, |_| true) else { continue };
+                    subject = Some(row.name.as_str());
+                    if table.rows.len() > 1 {
+                        // The begin of a track's name is that of its device, which all have.
+                        let own = row.name.rsplit(" / ").next().unwrap_or(&row.name);
+                        title = format!("{title}, {own}");
                     }
+                    lines.extend(self.values_of(table, row));
+                }
+                CardRow::SameRow(table) => {
+                    let same = self.row_of(table, |row| Some(row.name.as_str()) == subject);
+                    lines.extend(same.into_iter().flat_map(|(table, row)| self.values_of(table, row)));
                 }
             }
         }
@@ -198,7 +205,7 @@ impl CardValues<'_> {
         let values = table.rows.iter().filter_map(|row| Some((row, row.values.get(at)?.as_ref()?)));
         let longest = table.rows.iter().filter_map(|row| seconds(row.values.get(at)?.as_ref()?));
         let longest = longest.fold(0.0, f64::max);
-        let line = |(row, value): (&nprof_engine::wire::summary::MetricRowEntry, &FieldContent)| {
+        let line = |(row, value): (&MetricRowEntry, &FieldContent)| {
             let share = seconds(value).filter(|_| longest > 0.0).map(|of| of / longest);
             CardLine {
                 name: row.name.clone(),
@@ -216,10 +223,18 @@ impl CardValues<'_> {
         values.take(most).map(line).collect()
     }
 
-    /// The name of the first row if there are others, and a line for each of its columns.
-    fn first_row(&self, table: &str) -> Option<(Option<String>, Vec<CardLine>)> {
+    /// The first row of a table that is wanted.
+    fn row_of(
+        &self,
+        table: &str,
+        is_wanted: impl Fn(&&MetricRowEntry) -> bool,
+    ) -> Option<(&MetricTableEntry, &MetricRowEntry)> {
         let table = self.table_of(table)?;
-        let row = table.rows.first()?;
+        Some((table, table.rows.iter().find(is_wanted)?))
+    }
+
+    /// A line for each value of a row.
+    fn values_of(&self, table: &MetricTableEntry, row: &MetricRowEntry) -> Vec<CardLine> {
         let values = table.columns.iter().zip(&row.values);
         let lines = values.filter_map(|(column, value)| {
             let of_table = CardLine {
@@ -234,9 +249,10 @@ impl CardValues<'_> {
                 of_active: None,
                 place: None,
             };
-            Some(self.part(of_table.clone()).unwrap_or(of_table))
+            let as_part = self.part(of_table.clone()).filter(|_| column.unit == SECONDS);
+            Some(as_part.unwrap_or(of_table))
         });
-        Some(((table.rows.len() > 1).then(|| row.name.clone()), lines.collect()))
+        lines.collect()
     }
 }
 
@@ -276,7 +292,7 @@ pub(super) fn seconds(value: &FieldContent) -> Option<f64> {
 mod tests {
     use nprof_engine::makers::{summary_layout, summary_layout_of_job};
     use nprof_engine::wire::rank_ref::RankRef;
-    use nprof_engine::wire::summary::{AbsentMetricsEntry, MetricColumnEntry, MetricRowEntry};
+    use nprof_engine::wire::summary::{AbsentMetricsEntry, MetricColumnEntry};
 
     use super::*;
 
@@ -349,12 +365,18 @@ mod tests {
                     &["host_wait", "other_wait"],
                     &[("GPU 0 / stream 7", &[1.0, 0.0]), ("GPU 0 / stream 8", &[9.0, 9.0])],
                 ),
+                table(
+                    "queue_by_stream",
+                    "stream",
+                    &["longest_queue"],
+                    &[("GPU 0 / stream 8", &[5.0]), ("GPU 0 / stream 7", &[4.0])],
+                ),
                 table("kernels_by_name", "kernel", &["sum"], &[("gemm", &[4.0]), ("add", &[2.0])]),
             ],
             absent: Vec::new(),
         };
         let expected = "Time of the devices: compute_alone_time 75, idle_time 25, comp_comm_overlap 50 | \
-            Idle because of, stream 7: host_wait 12, other_wait | Kernels: gemm 100, add 50 | \
+            Idle because of, stream 7: host_wait 12, other_wait, longest_queue 50 | Kernels: gemm 100, add 50 | \
             Time of host threads by name: aten::mm 100, step 25";
         assert_eq!(drawn(&summary, 8.0), expected);
         let none = Summary { rank: 0.into(), groups: Vec::new(), tables: Vec::new(), absent: Vec::new() };
