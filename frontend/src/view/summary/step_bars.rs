@@ -15,6 +15,8 @@ pub struct StepBars {
     pub steps: usize,
     /// Usual duration in picoseconds.
     pub median_ps: i64,
+    /// Standard deviation of the durations in picoseconds.
+    pub deviation_ps: f64,
     /// Word for one, e.g. `iteration`.
     pub kind: &'static str,
 }
@@ -61,16 +63,15 @@ impl StepBars {
         let mut bars: Vec<StepBar> = longest_of_each(&regions).iter().map(bar).collect();
         bars.sort_by_key(|bar| bar.span.start);
         let median_ps = list.median_ps.unwrap_or_else(|| median(&regions));
-        Some(Self { bars, steps: regions.len(), median_ps, kind: word })
+        let deviation_ps = deviation_ps(&regions);
+        Some(Self { bars, steps: regions.len(), median_ps, deviation_ps, kind: word })
     }
 
-    /// The slowest one, if it stands out.
+    /// The slowest one, if it takes longer than the usual one.
     #[must_use]
     pub fn slowest(&self) -> Option<&StepBar> {
-        let outliers = self.bars.iter().filter(|bar| bar.is_outlier);
-        outliers
-            .max_by_key(|bar| bar.span.duration_ps())
-            .filter(|bar| bar.span.duration_ps() > self.median_ps)
+        let slowest = self.bars.iter().max_by_key(|bar| bar.span.duration_ps());
+        slowest.filter(|bar| bar.span.duration_ps() > self.median_ps)
     }
 }
 
@@ -85,6 +86,13 @@ fn median(regions: &[&RegionEntry]) -> i64 {
     let mut durations: Vec<i64> = regions.iter().map(|region| region.duration_ps()).collect();
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or(0)
+}
+
+fn deviation_ps(regions: &[&RegionEntry]) -> f64 {
+    let count = regions.len().max(1) as f64;
+    let durations = || regions.iter().map(|region| region.duration_ps() as f64);
+    let mean = durations().sum::<f64>() / count;
+    (durations().map(|duration| (duration - mean).powi(2)).sum::<f64>() / count).sqrt()
 }
 
 #[cfg(test)]
@@ -125,6 +133,8 @@ mod tests {
         assert_eq!(drawn, [(0.1, 0.1, 0.5), (0.2, 0.2, 1.0), (0.4, 0.1, 0.5)]);
         assert_eq!((bars.kind, bars.steps), ("step", 3));
         assert_eq!(bars.slowest().map(|bar| bar.name.as_str()), Some("1"));
+        // Durations 100, 200 and 100.
+        assert!((bars.deviation_ps - (20_000.0_f64 / 9.0).sqrt()).abs() < 1e-9);
     }
 
     #[test]

@@ -22,15 +22,17 @@ pub(super) fn StepStrip(opened: Opened) -> impl IntoView {
         StepBars::of(&list, whole.get()?)
     });
     let chosen = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
+    let choice = StepChoice { opened, chosen };
     move || {
         steps.get().map(|steps| {
             let (title, said) = (title(steps.kind), said(&steps));
-            let bars = steps.bars.iter().map(|bar| view! { <Bar opened bar=bar.clone() chosen /> });
+            let bars = steps.bars.iter().map(|bar| view! { <Bar choice bar=bar.clone() /> });
             let bars = bars.collect_view();
+            let slowest = steps.slowest().map(|bar| view! { <Slowest choice bar=bar.clone() /> });
             view! {
                 <section class="step-strip metric-card" aria-label="Steps">
                     <h3>{title}</h3>
-                    <p>{said}</p>
+                    <p>{said} {slowest}</p>
                     <div class="step-bars" role="group" aria-label="Steps over time">{bars}</div>
                     <Marks opened whole />
                 </section>
@@ -47,36 +49,67 @@ fn title(kind: &str) -> &'static str {
     }
 }
 
-/// Number and duration of the steps in a sentence.
+/// Number and duration of the steps in words, before the slowest one.
 fn said(steps: &StepBars) -> String {
-    let median = short_duration(steps.median_ps as f64);
     if let [only] = &steps.bars[..] {
-        return format!(
-            "one {}: {}, {}",
-            steps.kind,
-            only.name,
-            short_duration(only.span.duration_ps() as f64)
-        );
+        return format!("one {}: {}, {}", steps.kind, only.name, duration_of(only));
     }
-    let count = format::count(steps.steps as u64);
     let several = format!("{}s", steps.kind);
-    let slowest = steps.slowest().map(|bar| {
-        format!("; the slowest is {}, {}", bar.name, short_duration(bar.span.duration_ps() as f64))
-    });
-    format!("{count} {several}, usually {median}{}", slowest.unwrap_or_default())
+    format!(
+        "{} {several}, median {}, deviation {}",
+        format::count(steps.steps as u64),
+        short_duration(steps.median_ps as f64),
+        short_duration(steps.deviation_ps)
+    )
+}
+
+fn duration_of(bar: &StepBar) -> String {
+    short_duration(bar.span.duration_ps() as f64)
+}
+
+/// The choice of a step: its numbers, and after another click those of the whole.
+#[derive(Clone, Copy)]
+struct StepChoice {
+    opened: Opened,
+    chosen: Memo<Option<String>>,
+}
+
+impl StepChoice {
+    fn is(self, name: &str) -> bool {
+        self.chosen.with(|chosen| chosen.as_deref() == Some(name))
+    }
+
+    fn toggle(self, name: &str) {
+        let is_chosen = self.chosen.with_untracked(|chosen| chosen.as_deref() == Some(name));
+        self.opened.act(&Command::LimitTo((!is_chosen).then(|| name.to_owned())));
+    }
+}
+
+/// The name of the slowest step. A click makes the numbers those of the step.
+#[component]
+fn Slowest(choice: StepChoice, bar: StepBar) -> impl IntoView {
+    let (text, name) = (format!("{}, {}", bar.name, duration_of(&bar)), bar.name);
+    let of_name = name.clone();
+    view! {
+        "; slowest "
+        <button
+            class="button-link"
+            type="button"
+            title="Show the numbers of this one alone"
+            aria-pressed=move || choice.is(&of_name).to_string()
+            on:click=move |_| choice.toggle(&name)
+        >
+            {text}
+        </button>
+    }
 }
 
 /// A step. A click makes the numbers those of the step, another one those of the whole.
 #[component]
-fn Bar(opened: Opened, bar: StepBar, chosen: Memo<Option<String>>) -> impl IntoView {
-    let StepBar { name, span, start, width, height, is_outlier } = bar;
-    let title = format!("{name}: {}", short_duration(span.duration_ps() as f64));
+fn Bar(choice: StepChoice, bar: StepBar) -> impl IntoView {
+    let title = format!("{}: {}", bar.name, duration_of(&bar));
+    let StepBar { name, start, width, height, is_outlier, .. } = bar;
     let of_name = name.clone();
-    let is_chosen = Memo::new(move |_| chosen.with(|chosen| chosen.as_deref() == Some(of_name.as_str())));
-    let choose = move |_| {
-        let region = (!is_chosen.get_untracked()).then(|| name.clone());
-        opened.act(&Command::LimitTo(region));
-    };
     view! {
         <button
             type="button"
@@ -84,11 +117,11 @@ fn Bar(opened: Opened, bar: StepBar, chosen: Memo<Option<String>>) -> impl IntoV
             class:is-outlier=is_outlier
             title=title.clone()
             aria-label=title
-            aria-pressed=move || is_chosen.get().to_string()
+            aria-pressed=move || choice.is(&of_name).to_string()
             style:--start=start.to_string()
             style:--width=width.to_string()
             style:--height=height.to_string()
-            on:click=choose
+            on:click=move |_| choice.toggle(&name)
         ></button>
     }
 }
