@@ -94,6 +94,14 @@ pub enum CardRow {
         /// Most rows.
         most: usize,
     },
+    /// The first metrics of a group of times by rank, each beside that of the median rank, which is
+    /// the last metric of the group.
+    BesideMedian {
+        /// Key of the group.
+        group: &'static str,
+        /// Most rows without that of the median rank.
+        most: usize,
+    },
     /// A column of the first rows of a table.
     Column {
         /// Key of the table.
@@ -329,9 +337,13 @@ pub(super) const JOB: SummaryLayout = SummaryLayout {
     ],
     cards: &[
         SummaryCard { title: "Ranks over time", rows: &[CardRow::Activity] },
-        SummaryCard { title: "Where waiting began", rows: &[Group { group: "job_causes", most: MOST }] },
+        SummaryCard {
+            title: "Where waiting began",
+            rows: &[CardRow::BesideMedian { group: "job_awaited", most: 8 }],
+        },
         COLLECTIVES,
         SummaryCard { title: "Mismatches", rows: &[Group { group: "job_mismatches", most: MOST }] },
+        SummaryCard { title: "Causes of waiting", rows: &[Group { group: "job_causes", most: MOST }] },
         SummaryCard {
             title: "Job",
             rows: &[

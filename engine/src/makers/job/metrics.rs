@@ -3,7 +3,7 @@
 use super::operation_points;
 use super::schema::{CauseRow, JOB, MismatchRow, RankRow, SizeRow};
 use crate::base::time::short_duration;
-use crate::base::{Result, signed};
+use crate::base::{Result, median, signed};
 use crate::exec::Work;
 use crate::makers::FieldCell;
 use crate::makers::collective_points::{self, OperationLike};
@@ -15,9 +15,13 @@ use crate::segment::{Bytes, Segment};
 
 /// Key of the group of causes.
 pub const CAUSES: &str = "job_causes";
+/// Key of the group of waiting for each rank.
+const AWAITED: &str = "job_awaited";
 /// Key of the group of waits by rank.
 pub const WAITS: &str = "job_waits";
 
+/// Name of the median rank among the metrics of ranks.
+pub const MEDIAN_RANK: &str = "median rank";
 /// Number of listed ranks, causes and sizes.
 const MOST: usize = 20;
 
@@ -36,6 +40,7 @@ pub fn groups<B: Bytes>(segment: &Segment<B>, work: Work<'_>) -> Result<Vec<Metr
         by_name(CAUSES, "Where waiting began", causes(&CauseRow::read(segment, cancel)?)),
         by_name("job_mismatches", "Mismatches", mismatches(&differing, has_lost(&ranks))),
         single("job_job", "All ranks", &JOB, &named(segment, JOB.name, cancel)?),
+        by_name(AWAITED, "Waiting for each rank", awaited(&ranks)),
         by_name(WAITS, "Waiting by rank", waits(&ranks)),
         by_name(
             "job_sizes",
@@ -143,16 +148,39 @@ fn mismatches(rows: &[MismatchRow<FieldCell>], has_lost: bool) -> Vec<Metric> {
     kinds.into_iter().filter_map(metric).collect()
 }
 
+/// The waiting that began with each rank, and that of the median rank as the last one. None if
+/// nobody waited.
+fn awaited(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
+    let doc = "Waiting of other ranks that began with this rank.";
+    let mut by_time = times_of_ranks(rows, |row| &row.root_blame);
+    let times = by_time.iter().map(|(time, _)| *time).collect();
+    let Some(middle) = median(times).filter(|_| by_time[0].0 > 0.0) else { return Vec::new() };
+    by_time.truncate(MOST);
+    let of_median = "Half of the ranks have less waiting of others that began with them.";
+    let middle = Metric::new(MEDIAN_RANK, seconds(middle), Unit::Seconds, of_median);
+    by_time.into_iter().map(|of| of_rank(of, doc)).chain([middle]).collect()
+}
+
 fn waits(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Time that the rank waited for other ranks.";
-    let waiting = rows.iter().filter_map(|row| row.wait.float().zip(row.rank.number()));
-    let mut by_wait: Vec<(f64, u32)> = waiting.filter(|(wait, _)| *wait > 0.0).collect();
-    by_wait.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let metric = |(wait, rank): (f64, u32)| {
-        let metric = Metric::new(&format!("rank {rank}"), seconds(wait), Unit::Seconds, doc);
-        Metric { place: Some(MetricPlace::of_rank(rank)), ..metric }
-    };
-    by_wait.into_iter().take(MOST).map(metric).collect()
+    let waiting = times_of_ranks(rows, |row| &row.wait).into_iter().filter(|(wait, _)| *wait > 0.0);
+    waiting.take(MOST).map(|of| of_rank(of, doc)).collect()
+}
+
+/// A time of each rank with its number, the longest first.
+fn times_of_ranks(
+    rows: &[RankRow<FieldCell>],
+    time: impl Fn(&RankRow<FieldCell>) -> &FieldCell,
+) -> Vec<(f64, u32)> {
+    let times = rows.iter().filter_map(|row| time(row).float().zip(row.rank.number()));
+    let mut times: Vec<(f64, u32)> = times.collect();
+    times.sort_by(|a, b| b.0.total_cmp(&a.0));
+    times
+}
+
+fn of_rank((time_ps, rank): (f64, u32), doc: &str) -> Metric {
+    let metric = Metric::new(&format!("rank {rank}"), seconds(time_ps), Unit::Seconds, doc);
+    Metric { place: Some(MetricPlace::of_rank(rank)), ..metric }
 }
 
 fn sizes(rows: &[SizeRow<FieldCell>]) -> Vec<Metric> {

@@ -1,5 +1,6 @@
 //! The cards of a summary: which of its values each one shows.
 
+use nprof_engine::makers::job::metrics::MEDIAN_RANK;
 use nprof_engine::makers::{CardRow, SummaryCard, SummaryLayout};
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{
@@ -66,6 +67,8 @@ pub struct CardLine {
     pub doc: String,
     /// Length of its bar, from 0 to 1.
     pub bar: Option<f64>,
+    /// Place of a mark on the bar, from 0 to 1: the value of the median rank.
+    pub mark: Option<f64>,
     /// Share of the active stretch, if it is a part of it.
     pub of_active: Option<f64>,
     /// The place that shows it.
@@ -116,6 +119,7 @@ impl CardValues<'_> {
                     lines.extend(line.map(|line| CardLine { label: Some(label), ..line }));
                 }
                 CardRow::Group { group, most } => lines.extend(self.group(group, most)),
+                CardRow::BesideMedian { group, most } => lines.extend(self.beside_median(group, most)),
                 CardRow::Column { table, column, most } => lines.extend(self.column(table, column, most)),
                 CardRow::Absent(key, label, lack) => lines.extend(self.absent(key, label, lack)),
                 CardRow::Roofline => picture = Roofline::of(self.summary).map(CardPicture::Roofline),
@@ -170,6 +174,7 @@ impl CardValues<'_> {
             unit: String::new(),
             doc: absent.reason.clone(),
             bar: None,
+            mark: None,
             of_active: None,
             place: None,
         })
@@ -179,6 +184,16 @@ impl CardValues<'_> {
         let Some(group) = self.group_of(group) else { return Vec::new() };
         let metrics = group.metrics.iter().zip(shares(group));
         metrics.take(most).map(|(metric, bar)| line(group, metric, bar)).collect()
+    }
+
+    /// The times of the first ranks of a group, with the median rank marked on each bar and as the
+    /// last line.
+    fn beside_median(&self, group: &str, most: usize) -> Vec<CardLine> {
+        let mut lines = self.group(group, usize::MAX);
+        let Some(median) = lines.pop_if(|line| line.name == MEDIAN_RANK) else { return Vec::new() };
+        lines.truncate(most);
+        lines.push(CardLine { is_name_of_trace: false, ..median.clone() });
+        lines.into_iter().map(|line| CardLine { mark: median.bar, ..line }).collect()
     }
 
     /// A time as a part of the active stretch. A part without time says nothing.
@@ -215,6 +230,7 @@ impl CardValues<'_> {
                 value: value.clone(),
                 unit: table.columns[at].unit.clone(),
                 doc: table.columns[at].doc.clone(),
+                mark: None,
                 bar: share.filter(|share| (0.0..=1.0).contains(share)),
                 of_active: None,
                 place: None,
@@ -246,6 +262,7 @@ impl CardValues<'_> {
                 unit: column.unit.clone(),
                 doc: column.doc.clone(),
                 bar: None,
+                mark: None,
                 of_active: None,
                 place: None,
             };
@@ -266,6 +283,7 @@ fn line(group: &MetricGroupEntry, metric: &MetricEntry, bar: Option<f64>) -> Car
         unit: metric.unit.clone(),
         doc: metric.doc.clone(),
         bar,
+        mark: None,
         of_active: None,
         place: metric.place.clone(),
     }
@@ -416,11 +434,18 @@ mod tests {
 
     #[test]
     fn the_heat_map_of_all_ranks_takes_the_room_of_two_cards() {
-        let of = |key| group(key, true, vec![metric("a", 1.0, "s")]);
-        let groups = ["job_causes", "job_mismatches", "job_sizes"].map(of).to_vec();
+        let ranks = [("rank 7", 8.0), ("rank 2", 4.0), (MEDIAN_RANK, 2.0)];
+        let of = |key| group(key, true, ranks.map(|(name, time)| metric(name, time, "s")).to_vec());
+        let groups = ["job_causes", "job_awaited", "job_mismatches"].map(of).to_vec();
         let summary = Summary { rank: RankRef::All, groups, tables: Vec::new(), absent: Vec::new() };
         let cards = shown_cards(summary_layout_of_job(), &summary, 1.0);
         let drawn: Vec<_> = cards.iter().map(|card| (card.title.as_str(), card.width())).collect();
         assert_eq!(drawn, [("Ranks over time", 2), ("Where waiting began", 1), ("Mismatches", 1)]);
+        // The median rank is a mark on each bar, and the last line.
+        let lines = cards[1].lines.iter().map(|line| (line.name.as_str(), line.bar, line.mark));
+        let quarter = Some(0.25);
+        let expected =
+            [("rank 7", Some(1.0), quarter), ("rank 2", Some(0.5), quarter), (MEDIAN_RANK, quarter, quarter)];
+        assert_eq!(lines.collect::<Vec<_>>(), expected);
     }
 }

@@ -80,7 +80,12 @@ fn Line(opened: Opened, line: CardLine, label: String) -> impl IntoView {
         (None, false) => view! { <Explained text=label doc=explanation(&line.name, &line.doc) /> }.into_any(),
     };
     view! {
-        <div class:has-share=line.bar.is_some() style:--share=line.bar.map(|share| share.to_string())>
+        <div
+            class:has-share=line.bar.is_some()
+            class:has-mark=line.mark.is_some()
+            style:--share=line.bar.map(|share| share.to_string())
+            style:--mark=line.mark.map(|share| share.to_string())
+        >
             <dt>{label}</dt>
             <dd>{value} {share}</dd>
         </div>
