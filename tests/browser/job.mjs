@@ -15,9 +15,10 @@ const computeUs = (rank, call) => 300 + ((rank * 131 + call * 17) % 200);
 
 /**
  * The trace of rank `rank` of `offsetsUs.length`, whose clock is ahead by `offsetsUs[rank]`: a kernel and an all-reduce
- * in each of `calls` steps. `slow` is how much longer the kernels of a rank take.
+ * in each of `calls` steps. `slow` is how much longer the kernels of a rank take, `long` how much longer the transfer of
+ * a call.
  */
-function traceOf(rank, offsetsUs, calls, slow) {
+function traceOf(rank, offsetsUs, { calls, slow, long }) {
   const ranks = offsetsUs.map((_, number) => number);
   const takes = (one, call) => computeUs(one, call) + (one === slow.rank ? slow.us : 0);
   const events = [];
@@ -26,7 +27,7 @@ function traceOf(rank, offsetsUs, calls, slow) {
   for (let call = 0; call < calls; call++) {
     const start = FIRST_US + call * STEP_US;
     const arrivals = ranks.map((one) => start + takes(one, call));
-    const end = Math.max(...arrivals) + TRANSFER_US;
+    const end = Math.max(...arrivals) + TRANSFER_US + (call === long.call ? long.us : 0);
     const device = { device: rank, stream: 7, correlation: 2 * call };
     slice("kernel", `gemm_${call}`, rank, 7, start, takes(rank, call), device);
     slice("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", rank, 20, arrivals[rank], end - arrivals[rank], {
@@ -60,13 +61,13 @@ function traceOf(rank, offsetsUs, calls, slow) {
 }
 
 /** Writes the traces of a job into a folder until test `t` ends. Returns the folder. */
-export async function writeJob(t, offsetsUs, { calls = 40, slow = { rank: -1, us: 0 } } = {}) {
+export async function writeJob(t, offsetsUs, { calls = 40, slow = { rank: -1, us: 0 }, long = { call: -1, us: 0 } } = {}) {
   const parent = await mkdtemp(join(tmpdir(), "nprof-job-"));
   t.after(() => rm(parent, { recursive: true, force: true }));
   const folder = join(parent, "job");
   await mkdir(folder);
   for (const [rank] of offsetsUs.entries()) {
-    const trace = traceOf(rank, offsetsUs, calls, slow);
+    const trace = traceOf(rank, offsetsUs, { calls, slow, long });
     await writeFile(join(folder, `rank_${rank}.json`), JSON.stringify(trace));
   }
   return folder;

@@ -5,8 +5,8 @@ use super::table::{By, rows};
 use super::tests::{Dice, US, analysed, int, job_segment, rows_of};
 use super::*;
 use crate::exec::Work;
-use crate::makers::job::metrics::groups;
-use crate::metrics::{Metric, MetricPlace};
+use crate::makers::job::metrics::{MEDIAN_RANK, groups};
+use crate::metrics::{Metric, MetricPlace, MetricRow, MetricScope};
 use crate::model::{OwnedValue, Signature, WarningKind};
 
 const ALL: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -200,6 +200,27 @@ fn a_late_rank_has_a_place_in_the_summary() {
     let places = waits.iter().map(|metric| (metric.name.clone(), metric.place.as_ref().unwrap().rank));
     assert!(places.into_iter().all(|(name, rank)| name == format!("rank {rank}")), "{waits:?}");
     assert_eq!(metrics_of(&job, &report, "job_mismatches"), []);
+    // All ranks are there, the median rank last.
+    let awaited = metrics_of(&job, &report, "job_awaited");
+    assert_eq!((awaited.len(), awaited[0].name.as_str()), (job.ranks.len() + 1, "rank 5"));
+    let (last, others) = awaited.split_last().unwrap();
+    let half = others.len() / 2;
+    assert_eq!((last.name.as_str(), &last.value), (MEDIAN_RANK, &others[half - 1].value));
+}
+
+#[test]
+fn outliers_of_the_summary_are_those_of_the_finding() {
+    let (job, report) = with_a_slow_link();
+    let usual = usual_transfers(&job, &report.operations);
+    let of_rule = report.operations.iter().zip(&usual);
+    let expected = of_rule.filter(|(one, usual)| usual.makes_outlier(one.transfer_ps())).count();
+    let segment = job_segment(&job, &report);
+    let tables = crate::makers::metrics(&segment, &MetricScope::default(), Work::IN_PLACE).unwrap().tables;
+    let points = tables.iter().find(|table| table.family.key == "collective_points").unwrap();
+    assert_eq!(points.rows.len(), report.operations.len());
+    let is_outlier = |row: &&MetricRow| row.values.contains(&Some(OwnedValue::Bool(true)));
+    assert_eq!(points.rows.iter().filter(is_outlier).count(), expected);
+    assert!(expected > 0);
 }
 
 #[test]

@@ -200,6 +200,10 @@ impl LikePoints {
         all
     }
 
+    fn all<'p>(&'p self, points: &'p [CollectivePoint]) -> impl Iterator<Item = &'p CollectivePoint> {
+        self.points.iter().map(|at| &points[*at as usize])
+    }
+
     fn usual(&self) -> Option<UsualTime> {
         UsualTime::of_sorted(&self.times_ps)
     }
@@ -214,12 +218,11 @@ fn spread_rows(points: &[CollectivePoint], spreads: &BTreeMap<OperationLike, Lik
     let sum = |of: &LikePoints| of.times_ps.iter().fold(0_i64, |sum, time_ps| sum.saturating_add(*time_ps));
     longest.sort_by_cached_key(|(_, of)| std::cmp::Reverse(sum(of)));
     let others = longest.split_off(longest.len().min(MOST_SPREADS));
-    let points_of = |of: &'_ LikePoints| of.points.iter().map(|at| points[*at as usize]).collect::<Vec<_>>();
-    let outliers = |of: &LikePoints| points_of(of).iter().filter(|point| of.is_outlier(point)).count();
+    let outliers = |of: &LikePoints| of.all(points).filter(|point| of.is_outlier(point)).count();
     let counts = |of: [usize; 2]| of.map(|count| Some(OwnedValue::Int(signed(count))));
     let row = |(like, of): (&OperationLike, &LikePoints)| {
         let time = |percent: usize| quantile(&of.times_ps, percent).map(seconds);
-        let rate = median(points_of(of).iter().filter_map(|point| point.bus_rate).collect());
+        let rate = median(of.all(points).filter_map(|point| point.bus_rate).collect());
         let values = like.values().into_iter().chain(counts([of.points.len(), outliers(of)]));
         let values = values.chain([0, 25, 50, 75, 95, 100].map(time));
         MetricRow { name: like.words(), values: values.chain([rate.map(OwnedValue::Float)]).collect() }

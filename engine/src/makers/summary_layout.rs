@@ -199,7 +199,6 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
                 FirstRow("idle_by_stream"),
                 SameRow("queue_by_stream"),
                 Metric("launches", "mean_launch_time"),
-                Metric("launches", "mean_launch_delay"),
                 Metric("launches", "short_kernel_count"),
                 Metric("launches", "late_kernel_count"),
             ],

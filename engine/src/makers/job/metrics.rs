@@ -158,13 +158,13 @@ fn awaited(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
     by_time.truncate(MOST);
     let of_median = "Half of the ranks have less waiting of others that began with them.";
     let middle = Metric::new(MEDIAN_RANK, seconds(middle), Unit::Seconds, of_median);
-    by_time.into_iter().map(|of| of_rank(of, doc)).chain([middle]).collect()
+    by_time.into_iter().map(|(time_ps, rank)| of_rank(rank, time_ps, doc)).chain([middle]).collect()
 }
 
 fn waits(rows: &[RankRow<FieldCell>]) -> Vec<Metric> {
     let doc = "Time that the rank waited for other ranks.";
     let waiting = times_of_ranks(rows, |row| &row.wait).into_iter().filter(|(wait, _)| *wait > 0.0);
-    waiting.take(MOST).map(|of| of_rank(of, doc)).collect()
+    waiting.take(MOST).map(|(time_ps, rank)| of_rank(rank, time_ps, doc)).collect()
 }
 
 /// A time of each rank with its number, the longest first.
@@ -178,7 +178,7 @@ fn times_of_ranks(
     times
 }
 
-fn of_rank((time_ps, rank): (f64, u32), doc: &str) -> Metric {
+fn of_rank(rank: u32, time_ps: f64, doc: &str) -> Metric {
     let metric = Metric::new(&format!("rank {rank}"), seconds(time_ps), Unit::Seconds, doc);
     Metric { place: Some(MetricPlace::of_rank(rank)), ..metric }
 }

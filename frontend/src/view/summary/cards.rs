@@ -12,9 +12,9 @@ use super::roofline::Roofline;
 use crate::view::metric_share::shares;
 
 /// Cards that are shown at first, those of double width counted twice.
-const MOST_CARDS: usize = 4;
+const MOST_CARDS: usize = 5;
 /// Rows of a card at most, so that the first screen shows all cards.
-const MOST_ROWS: usize = 10;
+const MOST_ROWS: usize = 9;
 /// Unit of times.
 const SECONDS: &str = "s";
 
@@ -440,7 +440,8 @@ mod tests {
         let summary = Summary { rank: RankRef::All, groups, tables: Vec::new(), absent: Vec::new() };
         let cards = shown_cards(summary_layout_of_job(), &summary, 1.0);
         let drawn: Vec<_> = cards.iter().map(|card| (card.title.as_str(), card.width())).collect();
-        assert_eq!(drawn, [("Ranks over time", 2), ("Where waiting began", 1), ("Mismatches", 1)]);
+        let titles = ["Where waiting began", "Mismatches", "Causes of waiting"];
+        assert_eq!(drawn, [[("Ranks over time", 2)].as_slice(), &titles.map(|title| (title, 1))].concat());
         // The median rank is a mark on each bar, and the last line.
         let lines = cards[1].lines.iter().map(|line| (line.name.as_str(), line.bar, line.mark));
         let quarter = Some(0.25);

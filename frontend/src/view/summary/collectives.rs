@@ -1,8 +1,9 @@
-//! The collective operations of a summary as points by size and time, one colour for each kind, with
-//! the spread of those that are alike. Pure.
+//! The collective operations of a summary as points by size and time, one colour for each kind,
+//! with the spread of those that are alike. Pure.
 
 use std::collections::BTreeSet;
 
+use nprof_engine::makers::job::schema::OperationRow;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricRowEntry, MetricTableEntry, Summary};
 
@@ -16,7 +17,8 @@ const SPREADS: &str = "collective_spreads";
 /// A point is under the pointer from this distance on, in pixels.
 const NEAR_PX: f64 = 12.0;
 
-/// A picture of collective operations. Positions are from 0 to 1, from the left and from the bottom.
+/// A picture of collective operations. Positions are from 0 to 1, from the left and from the
+/// bottom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CollectivePicture {
     /// The kinds, the one with the most time first.
@@ -90,6 +92,31 @@ pub enum PointedAt {
     Spread(usize),
 }
 
+/// A place in a picture of a size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PicturePlace {
+    /// Pixels from the left.
+    pub across_px: f64,
+    /// Pixels from the bottom.
+    pub above_px: f64,
+    /// Width of the picture in pixels.
+    pub width_px: f64,
+    /// Height of the picture in pixels.
+    pub height_px: f64,
+}
+
+impl PicturePlace {
+    /// Distance in pixels to a position from 0 to 1.
+    fn distance_px(self, across: f64, above: f64) -> f64 {
+        (across * self.width_px - self.across_px).hypot(above * self.height_px - self.above_px)
+    }
+
+    /// Its position from the bottom, from 0 to 1.
+    fn above(self) -> f64 {
+        self.above_px / self.height_px.max(1.0)
+    }
+}
+
 /// Columns of the times of a spread, ascending.
 const SPREAD_TIMES: [&str; 5] = ["shortest", "quarter", "median", "three_quarters", "p95"];
 
@@ -112,6 +139,8 @@ impl CollectivePicture {
         let x = LogAxis::around(LogBase::Two, sizes).map(LogAxis::padded);
         let y = LogAxis::around(LogBase::Ten, rows().filter_map(|row| points.above_zero(row, "time")))?;
         let kinds = of.kinds();
+        // The column of operations has the same name.
+        let bus_rate = OperationRow::by(|field| field.name).bus_rate;
         let across = |bytes: Option<f64>| bytes.zip(x).map_or(0.0, |(bytes, x)| x.at(bytes));
         let mark = |row: &MetricRowEntry| {
             let (time_s, bytes) = (points.above_zero(row, "time")?, points.above_zero(row, "bytes"));
@@ -123,7 +152,7 @@ impl CollectivePicture {
                 ranks: points.above_zero(row, "ranks"),
                 time_s,
                 of_usual: points.above_zero(row, "of_usual"),
-                bus_rate: points.above_zero(row, "bus_rate"),
+                bus_rate: points.above_zero(row, bus_rate),
                 is_outlier: points.value(row, "outlier") == Some(&FieldContent::Bool(true)),
                 row: points.number(row, "row").map(|row| row as u32),
             })
@@ -139,7 +168,7 @@ impl CollectivePicture {
                 up: times_s.map(|time_s| y.at(time_s).clamp(0.0, 1.0)),
                 times_s,
                 count: spreads.number(row, "count")?,
-                bus_rate: spreads.above_zero(row, "bus_rate"),
+                bus_rate: spreads.above_zero(row, bus_rate),
             })
         };
         let sum =
@@ -161,25 +190,19 @@ impl CollectivePicture {
         self.points.iter().filter(|point| point.is_outlier && !hidden.contains(&self.kinds[point.kind]))
     }
 
-    /// The point, else the spread, that is nearest to a place of a picture of this size. Both shares
-    /// are from 0 to 1, from the left and from the bottom.
+    /// The point, else the spread, that is nearest to a place.
     #[must_use]
-    pub fn nearest(
-        &self,
-        place: (f64, f64),
-        size_px: (f64, f64),
-        hidden: &BTreeSet<String>,
-    ) -> Option<PointedAt> {
-        let distance = |at: (f64, f64)| ((at.0 - place.0) * size_px.0).hypot((at.1 - place.1) * size_px.1);
+    pub fn nearest(&self, place: PicturePlace, hidden: &BTreeSet<String>) -> Option<PointedAt> {
         let is_shown = |kind: usize| !hidden.contains(&self.kinds[kind]);
         let points = self.points.iter().enumerate().filter(|(_, point)| is_shown(point.kind));
-        let points = points.map(|(at, point)| (distance(point.at), PointedAt::Point(at)));
+        let points =
+            points.map(|(at, point)| (place.distance_px(point.at.0, point.at.1), PointedAt::Point(at)));
         let nearest = |a: &(f64, PointedAt), b: &(f64, PointedAt)| a.0.total_cmp(&b.0);
         let found = points.min_by(nearest).filter(|(px, _)| *px <= NEAR_PX);
         let spreads = self.spreads.iter().enumerate().filter(|(_, spread)| is_shown(spread.kind));
         let spreads = spreads.map(|(at, spread)| {
-            let up = place.1.clamp(spread.up[0], spread.up[4]);
-            (distance((spread.across, up)), PointedAt::Spread(at))
+            let above = place.above().clamp(spread.up[0], spread.up[4].max(spread.up[0]));
+            (place.distance_px(spread.across, above), PointedAt::Spread(at))
         });
         let found = found.or_else(|| spreads.min_by(nearest).filter(|(px, _)| *px <= NEAR_PX));
         found.map(|(_, at)| at)
@@ -286,12 +309,13 @@ mod tests {
             ("b 2", "b", 1024, 1e-3, false),
             ("b 3", "b", 4096, 1e-4, false),
         ]);
-        let size_px = (200.0, 100.0);
+        let place =
+            |across_px, above_px| PicturePlace { across_px, above_px, width_px: 200.0, height_px: 100.0 };
         let none = BTreeSet::new();
-        assert_eq!(picture.nearest((0.26, 0.97), size_px, &none), Some(PointedAt::Point(0)));
-        assert_eq!(picture.nearest((0.5, 0.5), size_px, &none), None);
+        assert_eq!(picture.nearest(place(52.0, 97.0), &none), Some(PointedAt::Point(0)));
+        assert_eq!(picture.nearest(place(100.0, 50.0), &none), None);
         let hidden = BTreeSet::from(["a".to_owned()]);
-        assert_eq!(picture.nearest((0.26, 0.97), size_px, &hidden), Some(PointedAt::Point(1)));
+        assert_eq!(picture.nearest(place(52.0, 97.0), &hidden), Some(PointedAt::Point(1)));
         assert_eq!(picture.outliers(&hidden).count(), 0);
     }
 

@@ -70,6 +70,7 @@ fn time_lines(bar: Option<&TimeBar>) -> Vec<CardLine> {
         unit: "s".to_owned(),
         doc: "Time of the region.".to_owned(),
         bar: None,
+        mark: None,
         of_active: None,
         place: None,
     };

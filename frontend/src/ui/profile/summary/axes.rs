@@ -6,6 +6,8 @@ use crate::view::summary::log_axis::AxisTick;
 
 /// Labelled lines of an axis at most, so that labels do not touch.
 const MOST_LABELS: usize = 5;
+/// A line further right has no room for a label.
+const LAST_LABEL: f64 = 0.82;
 
 /// An axis: its lines, and what stands beside them.
 pub(super) struct AxisScale {
@@ -18,9 +20,10 @@ pub(super) struct AxisScale {
 pub(super) fn AxisGrid(across: AxisScale, up: AxisScale) -> impl IntoView {
     let upright = labelled(&across.ticks[..across.ticks.len().saturating_sub(1)]).map(|tick| {
         let x = percent(tick.at);
+        let label = (tick.at <= LAST_LABEL).then(|| (across.label)(tick.value));
         view! {
             <line x1=x.clone() x2=x.clone() y1="0" y2="100%" />
-            <text x=x y="100%" dx="3" dy="-3">{(across.label)(tick.value)}</text>
+            <text x=x y="100%" dx="3" dy="-3">{label}</text>
         }
     });
     let level = labelled(up.ticks.get(1..).unwrap_or_default()).map(|tick| {

@@ -16,10 +16,12 @@ use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
 use crate::view::state::plots::PlotsChange;
-use crate::view::summary::collectives::{CollectiveMark, CollectivePicture, PointedAt, SpreadMark};
+use crate::view::summary::collectives::{
+    CollectiveMark, CollectivePicture, PicturePlace, PointedAt, SpreadMark,
+};
 
 /// Outliers that have a line with their name.
-const MOST_NAMED: usize = 3;
+const MOST_NAMED: usize = 2;
 
 /// State of the picture.
 #[derive(Clone, Copy)]
@@ -78,11 +80,13 @@ impl PictureState {
     /// The thing under the pointer.
     fn at(self, event: &web_sys::MouseEvent) -> Option<PointedAt> {
         let area = event.current_target()?.dyn_into::<web_sys::Element>().ok()?.get_bounding_client_rect();
-        let across_px = f64::from(event.client_x()) - area.left();
-        let above_px = area.bottom() - f64::from(event.client_y());
-        let size_px = (area.width().max(1.0), area.height().max(1.0));
-        let place = (across_px / size_px.0, above_px / size_px.1);
-        self.of.with_value(|of| self.hidden.with(|hidden| of.nearest(place, size_px, hidden)))
+        let place = PicturePlace {
+            across_px: f64::from(event.client_x()) - area.left(),
+            above_px: area.bottom() - f64::from(event.client_y()),
+            width_px: area.width(),
+            height_px: area.height(),
+        };
+        self.of.with_value(|of| self.hidden.with(|hidden| of.nearest(place, hidden)))
     }
 
     fn go(self, to: Option<PointedAt>) {
@@ -148,8 +152,12 @@ fn spread_words(spread: &SpreadMark) -> String {
     )
 }
 
+fn multiple(of_usual: f64) -> String {
+    format!("{of_usual:.1}")
+}
+
 fn of_usual_words(of_usual: f64) -> String {
-    format!("{of_usual:.1} × usual")
+    format!("{} × usual", multiple(of_usual))
 }
 
 /// A kind with its colour. A click hides the kind or shows it again.
@@ -212,7 +220,7 @@ fn KindShapes(state: PictureState, kind: usize) -> impl IntoView {
     view! { <g style:color=colour>{shapes}</g> }
 }
 
-/// Beside the points a line to the 95th percentile, and a bar over the middle half.
+/// Beside the points a line to the 95th percentile, a bar over the middle half, and the median.
 fn spread_shape(spread: &SpreadMark) -> impl IntoView + use<> {
     let x = percent(spread.across);
     let [shortest, quarter, median, three_quarters, p95] = spread.up.map(|up| percent(1.0 - up));
@@ -220,10 +228,10 @@ fn spread_shape(spread: &SpreadMark) -> impl IntoView + use<> {
         view! { <line class=class x1=x.clone() x2=x.clone() y1=from y2=to /> }
     };
     view! {
-        <g class="collectives-spread" transform="translate(6)">
+        <g class="collectives-spread" transform="translate(7)">
             {line("collectives-reach", shortest, p95)}
             {line("collectives-half", quarter, three_quarters)}
-            {line("collectives-median", median.clone(), median)}
+            <rect x=x.clone() y=median width="8" height="2" transform="translate(-4 -1)" />
         </g>
     }
 }
@@ -247,7 +255,7 @@ fn Outliers(state: PictureState) -> impl IntoView {
             }
         })
     };
-    view! { <div class="collectives-outliers" aria-label="Outliers">{rows}</div> }
+    view! { <div class="collectives-outliers" role="group" aria-label="Outliers">{rows}</div> }
 }
 
 #[component]
@@ -259,7 +267,7 @@ fn OutlierRow(state: PictureState, point: CollectiveMark) -> impl IntoView {
             <dt>
                 <button class="button-link" type="button" title=title on:click=go>{point.name.clone()}</button>
             </dt>
-            <dd>{time(point.time_s)} <small class="muted">{point.of_usual.map(of_usual_words)}</small></dd>
+            <dd>{time(point.time_s)} <small class="muted">{point.of_usual.map(|of| format!("{} ×", multiple(of)))}</small></dd>
         </div>
     }
 }
