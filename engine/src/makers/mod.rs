@@ -22,6 +22,7 @@ mod row_texts;
 mod rows;
 mod short_names;
 mod summary_layout;
+mod summary_target;
 mod time_partition;
 mod window_rows;
 mod work_reader;
@@ -45,6 +46,7 @@ pub use row_texts::{TextsOfRows, field_texts};
 pub use rows::FieldCell;
 pub use short_names::SHORT_NAMES;
 pub use summary_layout::{CardRow, SummaryCard, SummaryLayout, TimePart, TimeShare};
+pub use summary_target::{SummaryTarget, summary_target};
 
 /// Facts about a maker that need no segment.
 struct MakerFacts {
@@ -70,6 +72,8 @@ struct Maker<B> {
     flops: fn(&Segment<B>, Cancel<'_>) -> Result<FlopLoad>,
     /// The host on which a rank ran, if its trace states it.
     host: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
+    /// The name of the devices of a rank; see [`device_name`].
+    device: fn(&Segment<B>, Cancel<'_>) -> Result<Option<String>>,
     /// The work of a rank; see [`work`].
     work: fn(&Segment<B>, Work<'_>) -> Result<RankWork>,
     /// The line of source of a row; see [`source_line`].
@@ -153,6 +157,7 @@ impl<B: Bytes> Maker<B> {
             calls: |segment, _, ids, cancel| kineto::collectives::read(segment, ids, cancel),
             flops: kineto::metrics::flops_over_time,
             host: |_, _| Ok(None),
+            device: kineto::device_name::read,
             work: kineto::work::read,
             source: |_, _| Ok(None),
             power: power::read,
@@ -293,6 +298,11 @@ pub fn passes<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<u32>
 /// The host on which a rank ran, if its trace states it.
 pub fn host<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
     makers!(function_of_maker, host, segment: B)(segment, cancel)
+}
+
+/// The name of the devices of a rank, as a maker sells them, if its trace states it.
+pub fn device_name<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
+    makers!(function_of_maker, device, segment: B)(segment, cancel)
 }
 
 /// Colours that names have in all profiles of this source. `None` if each profile has its own.

@@ -7,6 +7,7 @@
 mod active;
 pub mod copy;
 pub mod counter;
+mod density;
 mod extent;
 pub mod fields;
 mod filter;
@@ -26,6 +27,7 @@ pub mod verify;
 pub use active::{active_span, is_better_view};
 pub use copy::SegmentCut;
 pub use counter::{CounterAt, CounterSpan};
+pub use density::{TimeParts, density};
 pub use extent::extent;
 pub use fields::BlockFields;
 pub use filter::{

@@ -132,6 +132,8 @@ pub struct RankDetail {
     pub warnings: Vec<WarningEntry>,
     /// Wall clock at time zero, in Unix nanoseconds, if known.
     pub origin_unix_ns: Option<i64>,
+    /// Name of the devices, as their maker sells them, if the trace states it.
+    pub device_name: Option<String>,
     /// Colour numbers of the profile's names, the same for all its ranks.
     pub names: Vec<NameSlot>,
 }

@@ -15,6 +15,8 @@ pub struct SearchResult {
     pub before: u64,
     /// Number of hits in all.
     pub total: u64,
+    /// Number of hits that start in each of the requested parts of time.
+    pub density: Vec<u32>,
 }
 
 /// One hit.

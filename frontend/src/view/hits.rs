@@ -120,6 +120,7 @@ mod tests {
             hits: all[first..end].iter().map(hit).collect(),
             before: first as u64,
             total: all.len() as u64,
+            density: Vec::new(),
         }
     }
 

@@ -5,6 +5,7 @@ mod annotation;
 mod category_words;
 pub mod collectives;
 mod communication;
+pub(super) mod device_name;
 mod group;
 pub mod host;
 pub(super) mod host_work;

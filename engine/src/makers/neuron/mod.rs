@@ -1,5 +1,6 @@
 //! Profiles of AWS Neuron devices.
 
+mod chip_name;
 pub mod collectives;
 mod engine;
 mod errors;
@@ -49,6 +50,7 @@ pub(super) const fn maker<B: Bytes>() -> Maker<B> {
         work: work::read,
         source: source::read,
         marks: marks::read,
+        device: chip_name::read,
         ..Maker::any()
     }
 }

@@ -93,6 +93,13 @@ impl WordFilter {
         Self { words: (!text.is_empty()).then(|| word(text)).into_iter().collect() }
     }
 
+    /// The query for slices of which this field passes a test.
+    #[must_use]
+    pub fn of_field(name: &str, test: FieldTest) -> Self {
+        let test = WordTest::Field { name: name.to_owned(), test };
+        Self { words: vec![FilterWord { excludes: false, test }] }
+    }
+
     /// Whether a word asks for regions.
     #[must_use]
     pub fn needs_regions(&self) -> bool {

@@ -23,11 +23,11 @@ use super::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileS
 use super::window::WindowEvents;
 use crate::analysis::job_segment::{self, CallWaits, MemberCall, OperationSend, Sense};
 use crate::base::{Error, Interval, Result};
-use crate::exec::Work;
+use crate::exec::{Cancel, Work};
 use crate::makers::{self, job};
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TrackId};
-use crate::query::{self, HitPage, ResolvedFilter, SliceAt, StepDirection};
+use crate::query::{self, HitPage, ResolvedFilter, SliceAt, StepDirection, TimeParts};
 use crate::rank::RankView;
 use crate::segment::{Bytes, ColumnRole, Segment, SliceArrow};
 use crate::tile::{self, LaneContent, TileId};
@@ -81,6 +81,8 @@ pub fn rank_detail<B: Bytes>(
         tables: tables(segment)?,
         warnings: footer.warnings.iter().map(WarningEntry::from).chain(later).collect(),
         origin_unix_ns: footer.rank.origin_unix_ns,
+        // Tracks are shown even if the table with the name is damaged.
+        device_name: makers::device_name(segment, Cancel::NEVER).ok().flatten(),
         names: match makers::colours(&footer.rank.source) {
             Some(colours) => {
                 colours.into_iter().map(|of| NameSlot { kind: of.kind.to_owned(), slot: of.slot }).collect()
@@ -448,6 +450,7 @@ pub fn search<B: Bytes>(
     rank: RankView<'_, B>,
     filter: &ResolvedFilter,
     page: HitPage,
+    parts: TimeParts,
     work: Work<'_>,
 ) -> Result<SearchResult> {
     let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
@@ -461,5 +464,10 @@ pub fn search<B: Bytes>(
         work.cancel.check()?;
         Ok(SearchHit { slice: entry(segment, &query::slice::read(segment, hit.row)?, &left)?, field })
     });
-    Ok(SearchResult { hits: hits.collect::<Result<_>>()?, before: found.before, total: found.rows.len() })
+    Ok(SearchResult {
+        hits: hits.collect::<Result<_>>()?,
+        before: found.before,
+        total: found.rows.len(),
+        density: query::density(segment, &found.rows, parts, work)?,
+    })
 }

@@ -7,15 +7,16 @@ use super::limit::{DEFAULT_LIMIT, MAX_LIMIT, at_most};
 use crate::base::{ClockFit, Interval, Time};
 use crate::exec::Work;
 use crate::makers::SHORT_NAMES;
+use crate::metrics::trace;
 use crate::query::{
     FilterScope, HitPage, HitPlace, PatternError, RegionSpan, ResolvedFilter, SearchPattern, Syntax,
-    WordFilter,
+    TimeParts, WordFilter,
 };
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
 use crate::wire::grammar::{
-    Address, AtTime, GivenAddress, Number, Parameter, ParameterDoc, ParameterPlace, Text, Word, Words,
-    meaning_of, name_of, number, parameters,
+    Address, AtTime, GivenAddress, Number, Parameter, ParameterDoc, ParameterPlace, SpanIfAny, Text, Word,
+    Words, meaning_of, name_of, number, parameters,
 };
 use crate::wire::refusal::{Refusal, RefusalKind};
 use crate::wire::regions::RegionEntry;
@@ -25,6 +26,9 @@ const SYNTAXES: Words<Syntax> = &[("text", Syntax::Text), ("regex", Syntax::Rege
 const TOWARDS: Words<Toward> =
     &[("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
 const DIRECTION: Word<Toward> = Word { name: "direction", words: TOWARDS, default: Some(Toward::Next) };
+
+/// Most spans in which hits are counted.
+const MOST_CELLS: u32 = 4_096;
 
 /// Only a regular expression made to be slow needs more than a second.
 const LIMIT: TimeLimit =
@@ -61,6 +65,10 @@ parameters! {
         pub toward: Toward = DIRECTION,
         /// Largest number of hits, at most 100,000.
         pub limit: u32 = Number::or("limit", DEFAULT_LIMIT),
+        /// Number of equal parts of a span in which hits are counted, at most 4,096.
+        pub cells: u32 = Number::or("cells", 0),
+        /// The span with these parts. By default it is that of all events of the rank.
+        pub span: Option<Interval> = SpanIfAny,
     }
 }
 
@@ -98,7 +106,9 @@ impl AskRank for SearchQuestion {
                 SearchPattern::new(&self.text, self.syntax).map(ResolvedFilter::from)
             }
         };
-        answer::search(view, &filter.map_err(refused)?, self.page(), work)
+        let span = self.span.unwrap_or_else(|| trace::span(view.segment));
+        let parts = TimeParts { span, count: at_most(self.cells, MOST_CELLS) };
+        answer::search(view, &filter.map_err(refused)?, self.page(), parts, work)
             .map_err(|error| rank.refusal(error))
     }
 }

@@ -115,6 +115,8 @@ fn a_search_by_hand_needs_only_its_text() {
         at: HitPlace::FIRST,
         toward: Toward::Next,
         limit: 1_000,
+        cells: 0,
+        span: None,
     };
     let id = RankId { profile: "a".to_owned(), rank: 0.into() };
     assert_eq!(by_hand, Question::OfRank(id, search.into()));

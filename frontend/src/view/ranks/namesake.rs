@@ -46,7 +46,12 @@ mod tests {
             slice: SliceEntry { track, name: name.to_owned(), ..fixture::slice(start_ps, 10) },
             field: "name".to_owned(),
         };
-        SearchResult { hits: slices.iter().map(hit).collect(), before: 0, total: slices.len() as u64 }
+        SearchResult {
+            hits: slices.iter().map(hit).collect(),
+            before: 0,
+            total: slices.len() as u64,
+            density: Vec::new(),
+        }
     }
 
     #[track_caller]

@@ -306,7 +306,16 @@ pub(crate) mod tests {
         };
         let groups = vec![TileGroup { id: 0, tracks: tracks.iter().map(|track| track.id).collect() }];
         let names = vec![];
-        RankDetail { entry, tracks, groups, tables: vec![], warnings: vec![], origin_unix_ns: None, names }
+        RankDetail {
+            entry,
+            tracks,
+            groups,
+            tables: vec![],
+            warnings: vec![],
+            origin_unix_ns: None,
+            device_name: None,
+            names,
+        }
     }
 
     /// The sheet of rank 0 with these tracks.

@@ -1,12 +1,9 @@
 //! Peak rates of devices by the name that a trace states.
 
-use super::super::group::texts;
+use super::super::device_name;
 use crate::base::Result;
 use crate::exec::Cancel;
-use crate::makers::columns::NamedColumns;
-use crate::makers::rows::{self, text_of};
 use crate::metrics::{GivenPeaks, NumberWidth, PeakRates};
-use crate::model::OwnedValue;
 use crate::segment::{Bytes, Segment};
 
 /// The rates of a device, without sparsity, in 10¹² operations and 10⁹ bytes a second: those of its
@@ -61,13 +58,13 @@ pub(super) struct DevicePeak {
 }
 
 impl DevicePeak {
-    /// Reads the name of the first device that the trace describes: those of a rank are alike.
+    /// Reads the name of the rank's devices.
     pub(super) fn read<B: Bytes>(
         segment: &Segment<B>,
         given: GivenPeaks,
         cancel: Cancel<'_>,
     ) -> Result<Self> {
-        let name = name_of(segment, cancel)?;
+        let name = device_name::read(segment, cancel)?;
         Ok(Self { device: name.as_deref().and_then(known), given })
     }
 
@@ -101,17 +98,6 @@ fn known(name: &str) -> Option<&'static KnownDevice> {
         })
     };
     KNOWN.iter().filter(is_part).max_by_key(|device| device.word.len())
-}
-
-fn name_of<B: Bytes>(segment: &Segment<B>, cancel: Cancel<'_>) -> Result<Option<String>> {
-    let Some(table) = NamedColumns::of(segment, "metadata", cancel).filter(|table| table.has("key")) else {
-        return Ok(None);
-    };
-    let rows = table.all_rows()?;
-    let stated = rows.iter().find(|row| text_of(row, "key").is_some_and(|key| key == "deviceProperties"));
-    let Some(value) = stated.and_then(|row| rows::of(row, "value")) else { return Ok(None) };
-    let (OwnedValue::Json(text) | OwnedValue::Text(text)) = value else { return Ok(None) };
-    Ok(texts(text, "\"name\":").first().map(|name| (*name).to_owned()))
 }
 
 #[cfg(test)]

@@ -159,12 +159,11 @@ mod tests {
             ],
             warnings: vec![warning],
             origin_unix_ns: None,
+            device_name: None,
             names: Vec::new(),
         };
-        let list: Vec<String> = entries(&rank)
-            .iter()
-            .map(|entry| format!("{}/{} {}", entry.heading, entry.title, entry.rows))
-            .collect();
+        let words = |entry: &TableEntry| format!("{}/{} {}", entry.heading, entry.title, entry.rows);
+        let list: Vec<String> = entries(&rank).iter().map(words).collect();
         let expected = [
             "Model & NEFF/Model info 1",
             "Device/Clocks 1",

@@ -78,7 +78,7 @@ impl Search {
         let ask = move |((rank, text, syntax), at): (Pattern, HitPlace), signal| async move {
             let zero_ps = opened.times.zero.get_untracked().0;
             let (toward, limit) = (Toward::Around, PAGE_HITS);
-            let search = SearchQuestion { text, syntax, zero_ps, at, toward, limit };
+            let search = SearchQuestion { text, syntax, zero_ps, at, toward, limit, cells: 0, span: None };
             let answer = opened.ask(rank, search, Some(&signal)).await;
             // After a cancelled request, the walk is left to the next one.
             if let Ok(found) = &answer {

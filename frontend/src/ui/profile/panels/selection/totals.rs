@@ -131,7 +131,7 @@ async fn namesake(
     let at = HitPlace { start_ps: span.start.0, row: 0 };
     let (text, syntax) = (pattern_of(name), Syntax::Regex);
     let (toward, limit) = (Toward::Around, MOST_NAMESAKES);
-    let search = SearchQuestion { text, syntax, zero_ps: 0, at, toward, limit };
+    let search = SearchQuestion { text, syntax, zero_ps: 0, at, toward, limit, cells: 0, span: None };
     let hits = opened.ask(other, search, Some(signal)).await?;
     let sheet = opened.tracks.sheet.get_untracked();
     let path = |id: SourceId, track: u32| sheet.track(id, track).map(|track| track.path.pattern());
