@@ -16,6 +16,7 @@ const ROOMS: [(&str, &[&str]); 3] = [
         "frontend/src/ui/profile",
         &[
             "open_profile",
+            "lit",
             "finding_list",
             "search",
             "ground region_choice time_axis ranks data",

@@ -110,6 +110,11 @@ const OF_ENGINES: &[TargetRule] = &[
         ],
         PRODUCTS,
     ),
+    some(
+        "tensor_engine",
+        &["tensor_engine_active_throttled_flops", "tensor_engine_inactive_throttled_flops"],
+        Tracks("Throttling"),
+    ),
     all("tensor_engine", Tracks("Tensor")),
     all("vector_engine", Tracks("Vector")),
     all("scalar_engine", Tracks("Scalar")),
@@ -135,7 +140,11 @@ const OF_ENGINES: &[TargetRule] = &[
 const OF_CATEGORIES: &[TargetRule] = &[
     all("aiu_iterations", Table(aiu::ITERATIONS.name)),
     all("aiu_category_time", Table(aiu::CATEGORIES.name)),
+    some("aiu_exposed", &["exposed_preparation_time"], Tracks("Preparation")),
+    some("aiu_exposed", &["exposed_data_in_time"], Tracks("Data in")),
+    some("aiu_exposed", &["exposed_data_out_time"], Tracks("Data out")),
     all("aiu_pt_utilization", Counter("PT active")),
+    all("aiu_kernel_cycles", Table(aiu::KERNELS.name)),
     all("aiu_kernel_time", Table(aiu::KERNELS.name)),
     all("aiu_power", Counter("Power")),
     all("aiu_clock", Table(aiu::CLOCK.name)),
@@ -175,7 +184,9 @@ mod tests {
     /// The row as text, and its place.
     fn place_of(row: &CardRow) -> Option<(String, Option<SummaryTarget>)> {
         Some(match *row {
-            CardRow::Metric(group, name) | CardRow::Part(group, name, _) => {
+            CardRow::Metric(group, name)
+            | CardRow::Part(group, name, _)
+            | CardRow::PartOfPeak { group, metric: name, .. } => {
                 (format!("Metric {group}.{name}"), summary_target(group, name))
             }
             CardRow::Group { group, .. } => (format!("Group {group}"), summary_target(group, "")),

@@ -76,9 +76,14 @@ impl TileNeeds {
 /// flight.
 #[must_use]
 pub fn overview(source: SourceId, rank: &RankDetail) -> Vec<TileKey> {
-    let whole = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
-    let level = Level::for_cell_ps(whole.end.0.saturating_sub(whole.start.0) as f64 / OVERVIEW_CELLS);
-    let indexes = level.tiles_of(whole);
+    overview_of(source, rank, Interval::new(rank.entry.start_ps, rank.entry.end_ps))
+}
+
+/// The tiles of all groups over a part of a rank, in its own times.
+#[must_use]
+pub fn overview_of(source: SourceId, rank: &RankDetail, part: Interval) -> Vec<TileKey> {
+    let level = Level::for_cell_ps(part.end.0.saturating_sub(part.start.0) as f64 / OVERVIEW_CELLS);
+    let indexes = level.tiles_of(part);
     let tiles =
         |group| indexes.clone().map(move |index| TileKey { source, tile: TileId { group, level, index } });
     rank.groups.iter().flat_map(|group| tiles(group.id)).collect()
@@ -153,6 +158,10 @@ mod tests {
         for duration_ps in [1, 1_000, 123_456_789, 1 << 50] {
             rank.entry.end_ps = duration_ps;
             assert!((1..=2).contains(&overview(SourceId::default(), &rank).len()), "{duration_ps}");
+            let middle_ps = duration_ps / 2;
+            let part = Interval::new(middle_ps, middle_ps + (duration_ps / 8).max(1));
+            let of_part = overview_of(SourceId::default(), &rank, part);
+            assert!((1..=2).contains(&of_part.len()) && of_part[0].tile.interval().start.0 <= part.start.0);
         }
     }
 }

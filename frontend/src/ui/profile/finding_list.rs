@@ -2,16 +2,20 @@
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
+use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
 use nprof_engine::insight::Bracket;
 use nprof_engine::insight::finding::sentence;
 use nprof_engine::wire::findings::SeverityEntry;
 use wasm_bindgen::JsCast;
 
+use super::lit::Lit;
 use super::open_profile::{Opened, ShownFinding};
 use crate::ui::controls::own_element;
 use crate::view::Command;
+use crate::view::finding_place::FindingPlace;
 use crate::view::state::mute::{MuteChange, key};
+use crate::view::summary::lit_place::LitPlace;
 
 /// The findings that are not muted, the largest saving first.
 #[component]
@@ -77,6 +81,8 @@ fn FindingRow(
     current: RwSignal<usize>,
 ) -> impl IntoView {
     let has_place = finding.place.is_some();
+    let spans: Vec<Interval> = finding.place.iter().flat_map(FindingPlace::spans).collect();
+    let looked = Lit::follow((!spans.is_empty()).then_some(LitPlace::Spans(spans)));
     let at = finding.at;
     let entry = finding.entry.clone();
     let (severity, word) = severity_words(entry.severity);
@@ -102,7 +108,10 @@ fn FindingRow(
                 aria-current=move || (opened.findings.followed.get() == Some(at)).then_some("true")
                 tabindex=move || if current.get() == position { "0" } else { "-1" }
                 on:click=go
-                on:focus=move |_| current.set(position)
+                on:focus=move |_| { current.set(position); looked.enter(); }
+                on:blur=move |_| looked.leave()
+                on:pointerenter=move |_| looked.enter()
+                on:pointerleave=move |_| looked.leave()
             >
                 <span class="finding-saving">{saving}</span>
                 <span class="finding-body">

@@ -17,6 +17,8 @@ mod finding_notice;
 #[cfg(feature = "browser")]
 mod ground;
 #[cfg(feature = "browser")]
+mod lit;
+#[cfg(feature = "browser")]
 mod missing_page;
 #[cfg(feature = "browser")]
 mod open_profile;

@@ -86,20 +86,13 @@ fn first_in_sight(part: RowPart, scene: Scene, scroll_px: f64) -> Option<TopRow>
         Some((*layout.row_at(row_px)?, row_px))
     })?;
     scene.tracks.sheet.with_untracked(|sheet| {
-        let top = row_of(sheet, row.track)?;
+        let top = TopRow::of(sheet, row.track)?;
         Some(TopRow { lane: row.lane_at(sheet.tracks().get(row.track)?, row_px), ..top })
     })
-}
-
-/// The row of a track, as links name it.
-fn row_of(sheet: &Sheet, at: usize) -> Option<TopRow> {
-    let track = sheet.tracks().get(at)?;
-    let source = (sheet.sources().len() > 1).then_some(track.source);
-    Some(TopRow { source, path: track.path.clone(), lane: 0 })
 }
 
 /// The command that scrolls to the row of a track.
 pub fn scroll_to(sheet: &Sheet, at: usize) -> Option<Command> {
     let part = if sheet.tracks().get(at)?.pin.is_some() { RowPart::Pinned } else { RowPart::Others };
-    Some(Command::ScrollTo(part, Some(row_of(sheet, at)?)))
+    Some(Command::ScrollTo(part, Some(TopRow::of(sheet, at)?)))
 }

@@ -158,7 +158,14 @@ impl Tiles {
 
     /// The present tiles of a source's overview.
     pub fn overview(&self, source: SourceId) -> impl Iterator<Item = (TileKey, &Rc<Tile>)> {
-        let keys = self.sources.get(&source).map_or(&[][..], |source| &source.overview);
+        self.present(self.sources.get(&source).map_or(&[][..], |source| &source.overview))
+    }
+
+    /// Those of these tiles that are present.
+    pub fn present<'k>(
+        &self,
+        keys: &'k [TileKey],
+    ) -> impl Iterator<Item = (TileKey, &Rc<Tile>)> + use<'_, 'k> {
         keys.iter().filter_map(|key| Some((*key, self.cache.tile(*key)?)))
     }
 

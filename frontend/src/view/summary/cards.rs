@@ -8,6 +8,7 @@ use nprof_engine::wire::summary::{
 };
 
 use super::collectives::CollectivePicture;
+use super::number_target::{NumberSubject, NumberTarget};
 use super::roofline::Roofline;
 use crate::view::metric_share::shares;
 
@@ -59,6 +60,8 @@ pub struct CardLine {
     pub label: Option<&'static str>,
     /// Whether the name is one of the trace.
     pub is_name_of_trace: bool,
+    /// The thing of the trace that it is about: a kernel, a track, a rank.
+    pub subject: Option<String>,
     /// The value.
     pub value: FieldContent,
     /// Symbol of its unit.
@@ -76,10 +79,23 @@ pub struct CardLine {
 }
 
 impl CardLine {
-    /// Whether slices have its name: names of tracks, ranks and links are none of slices.
+    /// Share of a whole of `whole_s` seconds, if the value is a time within it.
     #[must_use]
-    pub fn is_searchable(&self) -> bool {
-        self.is_name_of_trace && self.unit == SECONDS && !self.name.trim().is_empty()
+    pub fn share_of(&self, whole_s: f64) -> Option<f64> {
+        let share = seconds(&self.value).filter(|_| self.unit == SECONDS)? / whole_s;
+        (0.0..=1.0).contains(&share).then_some(share)
+    }
+
+    /// The place to which the number leads.
+    #[must_use]
+    pub fn target(&self) -> Option<NumberTarget> {
+        NumberTarget::of(NumberSubject {
+            group: &self.group,
+            metric: &self.name,
+            row: self.subject.as_deref(),
+            value: &self.value,
+            place: self.place.as_ref(),
+        })
     }
 }
 
@@ -170,6 +186,7 @@ impl CardValues<'_> {
             group: absent.key.clone(),
             label: Some(label),
             is_name_of_trace: false,
+            subject: None,
             value: FieldContent::Text(lack.to_owned()),
             unit: String::new(),
             doc: absent.reason.clone(),
@@ -227,6 +244,7 @@ impl CardValues<'_> {
                 group: table.key.clone(),
                 label: None,
                 is_name_of_trace: true,
+                subject: Some(row.name.clone()),
                 value: value.clone(),
                 unit: table.columns[at].unit.clone(),
                 doc: table.columns[at].doc.clone(),
@@ -258,6 +276,7 @@ impl CardValues<'_> {
                 group: table.key.clone(),
                 label: None,
                 is_name_of_trace: false,
+                subject: Some(row.name.clone()),
                 value: value.clone()?,
                 unit: column.unit.clone(),
                 doc: column.doc.clone(),
@@ -279,6 +298,7 @@ fn line(group: &MetricGroupEntry, metric: &MetricEntry, bar: Option<f64>) -> Car
         group: group.key.clone(),
         label: None,
         is_name_of_trace: group.has_names_of_trace,
+        subject: group.has_names_of_trace.then(|| metric.name.clone()),
         value: metric.value.clone(),
         unit: metric.unit.clone(),
         doc: metric.doc.clone(),

@@ -66,6 +66,7 @@ fn time_lines(bar: Option<&TimeBar>) -> Vec<CardLine> {
         group: "time".to_owned(),
         label: Some(title),
         is_name_of_trace: false,
+        subject: None,
         value: FieldContent::Float(seconds),
         unit: "s".to_owned(),
         doc: "Time of the region.".to_owned(),

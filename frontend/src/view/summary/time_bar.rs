@@ -1,6 +1,8 @@
 //! The time as one bar: parts that sum up to the whole.
 
-use nprof_engine::makers::{SummaryLayout, TimePart};
+use nprof_engine::base::Interval;
+use nprof_engine::base::time::PS_PER_S;
+use nprof_engine::makers::{SummaryLayout, SummaryTarget, TimePart, summary_target};
 use nprof_engine::wire::summary::Summary;
 
 use super::cards::seconds;
@@ -12,6 +14,15 @@ pub struct TimeBar {
     pub parts: Vec<TimeBarPart>,
     /// Length of the active stretch in seconds; 0 if the parts are shares.
     pub active_s: f64,
+    /// Length of the whole in seconds; 0 if the parts are shares.
+    pub whole_s: f64,
+}
+
+/// The time of a part, or its share.
+struct PartTime {
+    part: TimePart,
+    time: f64,
+    target: Option<SummaryTarget>,
 }
 
 /// A part of the bar.
@@ -25,13 +36,15 @@ pub struct TimeBarPart {
     pub of_active: Option<f64>,
     /// The time in seconds, if it is known.
     pub seconds: Option<f64>,
+    /// The place that shows it.
+    pub target: Option<SummaryTarget>,
 }
 
 impl TimeBar {
     /// The bar of a summary. `None` if it has no such metrics.
     #[must_use]
     pub fn of(layout: &SummaryLayout, summary: &Summary) -> Option<Self> {
-        let mut times: Vec<(TimePart, f64)> = Vec::new();
+        let mut times: Vec<PartTime> = Vec::new();
         let mut is_share = false;
         for of in layout.time {
             let group = summary.groups.iter().find(|group| group.key == of.group);
@@ -41,26 +54,46 @@ impl TimeBar {
                 continue;
             };
             is_share |= metric.unit == "ratio";
-            match times.iter_mut().find(|(part, _)| *part == of.part) {
-                Some((_, sum)) => *sum += time,
-                None => times.push((of.part, time)),
+            match times.iter_mut().find(|known| known.part == of.part) {
+                Some(known) => known.time += time,
+                None => {
+                    times.push(PartTime { part: of.part, time, target: summary_target(of.group, of.metric) });
+                }
             }
         }
         let sum = |is_wanted: fn(TimePart) -> bool| {
-            times.iter().filter(|(part, _)| is_wanted(*part)).map(|(_, time)| time).sum::<f64>()
+            times.iter().filter(|of| is_wanted(of.part)).map(|of| of.time).sum::<f64>()
         };
         let (whole, active) = (sum(|_| true), sum(TimePart::is_active));
         if whole <= 0.0 {
             return None;
         }
-        let part = |&(part, time): &(TimePart, f64)| TimeBarPart {
+        let part = |&PartTime { part, time, target }: &PartTime| TimeBarPart {
             part,
             share: time / whole,
             of_active: (part.is_active() && active > 0.0).then(|| time / active),
             seconds: (!is_share).then_some(time),
+            target,
         };
-        let parts = times.iter().filter(|(_, time)| *time > 0.0).map(part).collect();
-        Some(Self { parts, active_s: if is_share { 0.0 } else { active } })
+        let parts = times.iter().filter(|of| of.time > 0.0).map(part).collect();
+        let seconds = |time: f64| if is_share { 0.0 } else { time };
+        Some(Self { parts, active_s: seconds(active), whole_s: seconds(whole) })
+    }
+
+    /// The part of the recording in which a part of the time lies. `whole` is the recording.
+    #[must_use]
+    pub fn stretch(&self, part: TimePart, whole: Interval) -> Interval {
+        let outside = |wanted: TimePart| {
+            let seconds = self.parts.iter().find(|of| of.part == wanted).and_then(|of| of.seconds);
+            (seconds.unwrap_or(0.0) * PS_PER_S as f64).round() as i64
+        };
+        let start = whole.start.0.saturating_add(outside(TimePart::StartUp)).min(whole.end.0);
+        let end = whole.end.0.saturating_sub(outside(TimePart::TearDown)).max(start);
+        match part {
+            TimePart::StartUp => Interval::new(whole.start.0, start),
+            TimePart::TearDown => Interval::new(end, whole.end.0),
+            _ => Interval::new(start, end),
+        }
     }
 
     /// The parts of the active stretch alone, if most of the whole lies outside of it: else they
@@ -113,6 +146,12 @@ mod tests {
         );
         assert!((bar.active_s - 2.0).abs() < 1e-12);
         assert_eq!(bar.zoomed().map(|parts| parts.len()), Some(2));
+        let whole = Interval::new(PS_PER_S, 9 * PS_PER_S);
+        let start = whole.start.0 + 6 * PS_PER_S;
+        assert_eq!(bar.stretch(TimePart::StartUp, whole), Interval::new(whole.start.0, start));
+        assert_eq!(bar.stretch(TimePart::Idle, whole), Interval::new(start, whole.end.0));
+        assert_eq!(bar.stretch(TimePart::TearDown, whole).duration_ps(), 0);
+        assert_eq!(bar.parts[0].target, Some(SummaryTarget::Stretch(TimePart::StartUp)));
     }
 
     #[test]

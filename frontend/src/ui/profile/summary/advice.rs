@@ -71,7 +71,6 @@ fn AdviceOf(opened: Opened, found: Arc<Findings>) -> impl IntoView {
         let title = reasons.collect::<Vec<_>>().join("\n");
         view! { <p title=title>{format!("Cannot tell: {}", untold.join(", "))}</p> }
     });
-    let coverage = (!found.coverage.text.is_empty()).then(|| view! { <p>{found.coverage.text.clone()}</p> });
     view! {
         <h3 class="findings-answer">{answer}</h3>
         <FindingList opened length_ps most=MOST_FINDINGS />
@@ -82,7 +81,6 @@ fn AdviceOf(opened: Opened, found: Arc<Findings>) -> impl IntoView {
                 <button type="button" class="button-link" on:click=all>"Evidence and all rules"</button>
             </p>
             {untold}
-            {coverage}
         </footer>
     }
 }

@@ -6,12 +6,14 @@ use leptos::prelude::*;
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{MetricEntry, MetricGroupEntry, Summary};
 
+use super::number_link::NumberLink;
 use super::table::{absent, tables};
 use crate::ui::controls::{Explained, Name};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format::{self, FormattedValue};
 use crate::ui::text::label::{explanation, label_of_metric};
 use crate::view::metric_share::shares;
+use crate::view::summary::number_target::{NumberSubject, NumberTarget};
 use crate::view::text::short_names::told_apart;
 
 /// A word that is longer begins in the line before it, in letters.
@@ -84,7 +86,6 @@ fn is_zero(metric: &MetricEntry) -> bool {
 
 #[component]
 fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
-    let key = StoredValue::new(group.key.clone());
     let zeros: Vec<String> = group
         .metrics
         .iter()
@@ -96,11 +97,14 @@ fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     let labels: Vec<String> =
         group.metrics.iter().map(|metric| label_of_metric(&group, &metric.name)).collect();
     let row = |((metric, share), label): ((&MetricEntry, Option<f64>), String)| {
-        let to_place = metric
-            .place
-            .clone()
-            .map(|place| Callback::new(move |()| key.with_value(|key| opened.reveal_place(key, &place))));
-        view! { <Row label metric=metric.clone() share to_place /> }
+        let target = NumberTarget::of(NumberSubject {
+            group: &group.key,
+            metric: &metric.name,
+            row: group.has_names_of_trace.then_some(metric.name.as_str()),
+            value: &metric.value,
+            place: metric.place.as_ref(),
+        });
+        view! { <Row opened label metric=metric.clone() share target /> }
     };
     let shares = shares(&group);
     let is_told =
@@ -118,33 +122,34 @@ fn Group(opened: Opened, group: MetricGroupEntry) -> impl IntoView {
     }
 }
 
-/// A metric, with a bar if it is a share. Its label leads `to_place`, if a place shows what the
-/// metric is about.
+/// A metric, with a bar if it is a share. It leads to the place that shows it, if there is one.
 #[component]
 fn Row(
+    opened: Opened,
     label: String,
     metric: MetricEntry,
     share: Option<f64>,
-    to_place: Option<Callback<()>>,
+    target: Option<NumberTarget>,
 ) -> impl IntoView {
     let has_long_word = label.split(' ').any(|word| word.chars().nth(LONG_WORD).is_some());
     let FormattedValue { text, exact } = format::value(&metric.value, &metric.unit);
-    let value = match exact {
-        Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
-        None => text.into_any(),
+    let is_link = target.is_some();
+    let value = match &exact {
+        // The link has the exact value in its title.
+        Some(exact) if !is_link => view! { <Explained text doc=exact.clone() /> }.into_any(),
+        _ => text.into_any(),
     };
-    let label = match to_place {
-        Some(to_place) => view! {
-            <button class="button-link" type="button" title=metric.doc on:click=move |_| to_place.run(())>
-                {label}
-            </button>
+    let label = match target {
+        Some(target) => {
+            let said = [explanation(&metric.name, &metric.doc)].into_iter().chain(exact);
+            let title = said.collect::<Vec<_>>().join("\n");
+            view! { <NumberLink opened target stretch=None label title /> }.into_any()
         }
-        .into_any(),
         None if label.trim().is_empty() => view! { <Name name=label /> }.into_any(),
         None => view! { <Explained text=label doc=explanation(&metric.name, &metric.doc) /> }.into_any(),
     };
     view! {
-        <div class:has-share=share.is_some() style:--share=share.map(|share| share.to_string())>
+        <div class:has-share=share.is_some() class:is-link=is_link style:--share=share.map(|share| share.to_string())>
             <dt class:has-long-word=has_long_word>{label}</dt>
             <dd>{value}</dd>
         </div>

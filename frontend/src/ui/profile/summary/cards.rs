@@ -1,9 +1,11 @@
 //! The cards of a summary.
 
 use leptos::prelude::*;
+use nprof_engine::base::time::{PS_PER_S, short_duration};
 
 use super::collectives::CollectivesPicture;
 use super::heat_map::HeatMapCard;
+use super::number_link::NumberLink;
 use super::roofline::RooflinePicture;
 use crate::ui::controls::{Explained, Name};
 use crate::ui::profile::open_profile::Opened;
@@ -11,20 +13,20 @@ use crate::ui::text::format::{self, FormattedValue};
 use crate::ui::text::label::{explanation, label_in_group};
 use crate::view::summary::cards::{CardLine, CardPicture, ShownCard};
 use crate::view::text::short_names::told_apart;
-use crate::view::{Command, ProfilePlace};
 
-/// The cards beside each other.
+/// The cards beside each other. `whole_s` is the length of the whole in seconds, 0 if it is not
+/// known.
 #[component]
-pub(super) fn Cards(opened: Opened, cards: Vec<ShownCard>) -> impl IntoView {
-    let cards = cards.into_iter().map(|card| view! { <Card opened card /> }).collect_view();
+pub(super) fn Cards(opened: Opened, cards: Vec<ShownCard>, whole_s: f64) -> impl IntoView {
+    let cards = cards.into_iter().map(|card| view! { <Card opened card whole_s /> }).collect_view();
     view! { <div class="summary-cards">{cards}</div> }
 }
 
 #[component]
-fn Card(opened: Opened, card: ShownCard) -> impl IntoView {
+fn Card(opened: Opened, card: ShownCard, whole_s: f64) -> impl IntoView {
     let labels: Vec<String> = card.lines.iter().map(label_of).collect();
     let lines = card.lines.into_iter().zip(told_apart(&labels));
-    let lines = lines.map(|(line, label)| view! { <Line opened line label /> }).collect_view();
+    let lines = lines.map(|(line, label)| view! { <Line opened line label whole_s /> }).collect_view();
     let picture = match card.picture {
         Some(CardPicture::Activity) => return view! { <HeatMapCard opened title=card.title /> }.into_any(),
         Some(CardPicture::Roofline(of)) => Some(view! { <RooflinePicture opened of /> }.into_any()),
@@ -49,45 +51,54 @@ pub(super) fn label_of(line: &CardLine) -> String {
     }
 }
 
-/// A value. Names of the trace lead to the slices of the name, other labels to their place if they
-/// have one.
+/// A value, which leads to the place that shows it.
 #[component]
-fn Line(opened: Opened, line: CardLine, label: String) -> impl IntoView {
+fn Line(opened: Opened, line: CardLine, label: String, whole_s: f64) -> impl IntoView {
     let FormattedValue { text, exact } = format::value(&line.value, &line.unit);
     let share =
         line.of_active.map(|share| view! { <small class="muted">{format::short_percent(share)}</small> });
-    let value = match exact {
-        Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
-        None => text.into_any(),
-    };
-    let (name, group) = (line.name.clone(), line.group.clone());
-    let label = match (line.place.clone(), line.is_name_of_trace) {
-        (Some(place), _) => {
-            let go = move |_| opened.reveal_place(&group, &place);
-            view! { <button class="button-link" type="button" title=line.doc on:click=go>{label}</button> }
-                .into_any()
+    let target = line.target();
+    let is_link = target.is_some();
+    let (label, value) = match target {
+        Some(target) => {
+            let shares = line.share_of(whole_s).map(|whole| share_words(line.of_active, whole, whole_s));
+            let said = [explanation(&line.name, &line.doc)].into_iter().chain(shares).chain(exact);
+            let title = said.collect::<Vec<_>>().join("\n");
+            let link = view! { <NumberLink opened target stretch=None label title /> };
+            (link.into_any(), text.into_any())
         }
-        (None, true) if line.is_searchable() => {
-            let go = move |_| {
-                opened.act(&Command::GoTo(ProfilePlace::Timeline));
-                opened.act(&Command::SearchForText(name.clone()));
+        None => {
+            let value = match exact {
+                Some(exact) => view! { <Explained text doc=exact /> }.into_any(),
+                None => text.into_any(),
             };
-            let title = line.name.clone();
-            view! { <button class="button-link" type="button" title=title on:click=go>{label}</button> }
-                .into_any()
+            let label = match line.is_name_of_trace {
+                true => view! { <Name name=label /> }.into_any(),
+                false => view! { <Explained text=label doc=explanation(&line.name, &line.doc) /> }.into_any(),
+            };
+            (label, value)
         }
-        (None, true) => view! { <Name name=label /> }.into_any(),
-        (None, false) => view! { <Explained text=label doc=explanation(&line.name, &line.doc) /> }.into_any(),
     };
     view! {
         <div
             class:has-share=line.bar.is_some()
             class:has-mark=line.mark.is_some()
+            class:is-link=is_link
             style:--share=line.bar.map(|share| share.to_string())
             style:--mark=line.mark.map(|share| share.to_string())
         >
             <dt>{label}</dt>
             <dd>{value} {share}</dd>
         </div>
+    }
+}
+
+/// The shares of a time of the active stretch and of the whole.
+fn share_words(of_active: Option<f64>, of_whole: f64, whole_s: f64) -> String {
+    let whole = short_duration(whole_s * PS_PER_S as f64);
+    let of_whole = format!("{} of the whole {whole}", format::short_percent(of_whole));
+    match of_active {
+        Some(share) => format!("{} of the active stretch, {of_whole}", format::short_percent(share)),
+        None => of_whole,
     }
 }

@@ -9,11 +9,13 @@ mod collectives;
 mod head;
 mod heat_map;
 mod layout;
+mod number_link;
 mod page;
 mod region_table;
 mod roofline;
 mod scope;
 mod step_strip;
+mod strip;
 mod table;
 mod time;
 

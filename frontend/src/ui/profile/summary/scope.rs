@@ -24,7 +24,29 @@ pub(super) struct ScopeOfRank {
     pub(super) window: Option<Interval>,
 }
 
+/// The recording of the current rank, in times of the page. `None` until the rank is known.
+pub(super) fn rank_span(opened: Opened) -> Option<Interval> {
+    let rank = opened.rank_detail()?;
+    let own = Interval::new(rank.entry.start_ps, rank.entry.end_ps);
+    let axis = opened.tracks.sheet.with(|sheet| sheet.axis(opened.tracks.current.get()));
+    Some(axis.shared_span(own))
+}
+
+/// The part of the recording that is worth looking at: that with which the timeline opens, if it
+/// is a small part of the whole.
+pub(super) fn strip_span(opened: Opened) -> Option<Interval> {
+    let reach = opened.times.reach.get();
+    let own = rank_span(opened)?;
+    let first = reach.active.map(|_| reach.first());
+    Some(first.filter(|first| first.overlaps(own.start.0, own.end.0)).unwrap_or(own))
+}
+
 impl SummaryScope {
+    /// The span that the numbers are about: the region, or the recording of the rank.
+    pub(super) fn span(self, opened: Opened) -> Option<Interval> {
+        self.asked.get().and_then(|of| of.window).or_else(|| rank_span(opened))
+    }
+
     pub(super) fn new(opened: Opened) -> Self {
         opened.regions.want();
         let regions = Memo::new(move |_| opened.regions.all());

@@ -1,25 +1,22 @@
-//! The steps over time, as high as they take, with the places of the findings below.
+//! The steps over time, as high as they take.
 
 use leptos::prelude::*;
-use nprof_engine::base::Interval;
 use nprof_engine::base::time::short_duration;
 
-use crate::ui::profile::open_profile::{Opened, ShownFinding};
+use super::scope::rank_span;
+use crate::ui::profile::lit::Lit;
+use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
 use crate::view::Command;
-use crate::view::finding_place::FindingPlace;
+use crate::view::summary::lit_place::LitPlace;
 use crate::view::summary::step_bars::{StepBar, StepBars};
 
-/// The steps of the rank, else its layers or phases. Nothing without any and without findings.
+/// The steps of the rank, else its layers or phases. Nothing without any.
 #[component]
 pub(super) fn StepStrip(opened: Opened) -> impl IntoView {
-    let whole = Memo::new(move |_| {
-        let rank = opened.rank_detail()?;
-        Some(Interval::new(rank.entry.start_ps, rank.entry.end_ps))
-    });
     let steps = Memo::new(move |_| {
         let list = opened.regions.found.get()?.ok()?;
-        StepBars::of(&list, whole.get()?)
+        StepBars::of(&list, rank_span(opened)?)
     });
     let chosen = Memo::new(move |_| opened.session.view.with(|view| view.region.clone()));
     let choice = StepChoice { opened, chosen };
@@ -31,10 +28,11 @@ pub(super) fn StepStrip(opened: Opened) -> impl IntoView {
             let slowest = steps.slowest().map(|bar| view! { <Slowest choice bar=bar.clone() /> });
             view! {
                 <section class="step-strip metric-card" aria-label="Steps">
-                    <h3>{title}</h3>
-                    <p>{said} {slowest}</p>
+                    <header class="step-head">
+                        <h3>{title}</h3>
+                        <p>{said} {slowest}</p>
+                    </header>
                     <div class="step-bars" role="group" aria-label="Steps over time">{bars}</div>
-                    <Marks opened whole />
                 </section>
             }
         })
@@ -108,7 +106,8 @@ fn Slowest(choice: StepChoice, bar: StepBar) -> impl IntoView {
 #[component]
 fn Bar(choice: StepChoice, bar: StepBar) -> impl IntoView {
     let title = format!("{}: {}", bar.name, duration_of(&bar));
-    let StepBar { name, start, width, height, is_outlier, .. } = bar;
+    let StepBar { name, span, start, width, height, is_outlier } = bar;
+    let looked = Lit::follow(Some(LitPlace::Spans(vec![span])));
     let of_name = name.clone();
     view! {
         <button
@@ -122,41 +121,10 @@ fn Bar(choice: StepChoice, bar: StepBar) -> impl IntoView {
             style:--width=width.to_string()
             style:--height=height.to_string()
             on:click=move |_| choice.toggle(&name)
+            on:pointerenter=move |_| looked.enter()
+            on:pointerleave=move |_| looked.leave()
+            on:focus=move |_| looked.enter()
+            on:blur=move |_| looked.leave()
         ></button>
     }
-}
-
-/// The places of the findings on the axis of the steps.
-#[component]
-fn Marks(opened: Opened, whole: Memo<Option<Interval>>) -> impl IntoView {
-    let marks = move || {
-        let whole = whole.get()?;
-        let length = (whole.duration_ps() as f64).max(1.0);
-        let share = |ps: i64| ((ps - whole.start.0) as f64 / length).clamp(0.0, 1.0);
-        let mark = |finding: &ShownFinding, span: Interval| {
-            let (start, end) = (share(span.start.0), share(span.end.0));
-            let title = format!("{}: {}", finding.entry.rule, finding.entry.text);
-            let finding = finding.clone();
-            let go = move |_| opened.reveal_finding(&finding);
-            view! {
-                <button
-                    type="button"
-                    class="step-mark"
-                    tabindex="-1"
-                    title=title.clone()
-                    aria-label=title
-                    style:--start=start.to_string()
-                    style:--width=(end - start).to_string()
-                    on:click=go
-                ></button>
-            }
-        };
-        let shown = opened.findings.shown.get();
-        let marks = shown.iter().flat_map(|finding| {
-            let spans = finding.place.iter().flat_map(FindingPlace::spans);
-            spans.map(|span| mark(finding, span)).collect::<Vec<_>>()
-        });
-        Some(marks.collect_view())
-    };
-    view! { <div class="step-marks">{marks}</div> }
 }

@@ -5,6 +5,7 @@ use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{
     AbsentReason, MetricColumnEntry, MetricRowEntry, MetricTableEntry, Summary,
 };
+use wasm_bindgen::JsCast;
 
 use crate::ui::controls::{Explained, Name};
 use crate::ui::text::format::{self, FormattedValue};
@@ -41,7 +42,7 @@ pub(super) fn MetricTable(table: MetricTableEntry) -> impl IntoView {
         view! { <p class="muted">{format!("{} more", format::counted(more, "row", "rows"))}</p> }
     });
     view! {
-        <section class="metric-card metric-table">
+        <section class="metric-card metric-table" id=element_id(&table.key)>
             <h3>{table.title.clone()}</h3>
             <div class="scroll" tabindex="0" role="region" aria-label=table.title.clone()>
                 <table>
@@ -51,6 +52,25 @@ pub(super) fn MetricTable(table: MetricTableEntry) -> impl IntoView {
             </div>
             {more}
         </section>
+    }
+}
+
+/// The id of the table of metrics with this key.
+fn element_id(key: &str) -> String {
+    format!("metrics-{key}")
+}
+
+/// Brings a table of metrics into sight. If it is not there, brings all metrics into sight, which
+/// say why.
+pub(super) fn reveal_table(key: &str) {
+    let table = document().get_element_by_id(&element_id(key));
+    let all = || document().query_selector(".all-metrics").ok().flatten();
+    let Some(section) = table.or_else(all) else { return };
+    section.scroll_into_view();
+    let focused = section.query_selector("[tabindex], input").ok().flatten();
+    if let Some(focused) = focused.and_then(|found| found.dyn_into::<web_sys::HtmlElement>().ok()) {
+        // Fails only if the element is not in the page.
+        focused.focus().ok();
     }
 }
 

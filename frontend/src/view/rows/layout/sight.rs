@@ -5,6 +5,7 @@
 //! area shows it.
 
 use super::{Layout, Row};
+use crate::view::rows::sheet::Sheet;
 use crate::view::rows::track_path::TrackPath;
 use crate::view::source_id::SourceId;
 
@@ -31,6 +32,16 @@ pub struct TopRow {
     pub path: TrackPath,
     /// The first visible lane of the track.
     pub lane: u32,
+}
+
+impl TopRow {
+    /// The first lane of a track of a sheet, as links name it.
+    #[must_use]
+    pub fn of(sheet: &Sheet, at: usize) -> Option<Self> {
+        let track = sheet.tracks().get(at)?;
+        let source = (sheet.sources().len() > 1).then_some(track.source);
+        Some(Self { source, path: track.path.clone(), lane: 0 })
+    }
 }
 
 /// An area of the view, in CSS pixels.
