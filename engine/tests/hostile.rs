@@ -17,7 +17,7 @@ use nprof_engine::metrics::MetricScope;
 use nprof_engine::model::{
     FieldSpec, NameId, Nesting, TableId, TableKind, TableSpec, TrackId, TrackSpec, Warning, WarningKind,
 };
-use nprof_engine::query::{HitPage, SearchPattern, VerifyFinding, verify};
+use nprof_engine::query::{DensityCells, HitPage, SearchPattern, VerifyFinding, verify};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{
     ArrowEnd, BlockListWriter, CHUNK_TEXTS, ColumnMeta, ColumnRole, Footer, Piece, PieceWriter, PyramidPage,
@@ -112,7 +112,13 @@ fn ask_everything(segment: &Segment<Vec<u8>>) {
     let span = Interval::new(0, 1_000);
     let _ = verify::check(segment, &mut |_: VerifyFinding| ControlFlow::Continue(()));
     let _ = segment.anatomy();
-    let _ = answer::search(rank, &SearchPattern::text("a").into(), HitPage::first(10), Work::IN_PLACE);
+    let _ = answer::search(
+        rank,
+        &SearchPattern::text("a").into(),
+        HitPage::first(10),
+        DensityCells::NONE,
+        Work::IN_PLACE,
+    );
     let _ = answer::selection(rank, span, None, Work::IN_PLACE);
     let _ = answer::window(rank, span, None, 100, Work::IN_PLACE);
     let _ = answer::summary(rank, 0, &MetricScope::default(), Work::IN_PLACE);

@@ -302,6 +302,7 @@ fn bundles() -> Result<Vec<Vec<u8>>> {
         findings,
         path,
         waits,
+        balance: Err(Refusal::new(RefusalKind::NotFound, "one rank".to_owned())),
         graph: Ok(graph()?),
         comparisons: Vec::new(),
         paired: Vec::new(),
@@ -349,6 +350,8 @@ fn path() -> RunPath {
         by_rank: Vec::new(),
         by_name: Vec::new(),
         names: 1,
+        by_engine: vec![PathShare { name: "Tensor".to_owned(), ps: 5 }],
+        by_layer: Vec::new(),
         parts: vec![part],
     }
 }

@@ -50,7 +50,8 @@ test("changes of the run are listed, and the run under one is drawn", async (t) 
     const edit = `kernel:${part.name}=0.25`;
     const { answer } = await ask(url, `profiles/job/whatif?edits=${encodeURIComponent(edit)}`);
     await panelOf(page).getByRole("heading", { name: begins(answer) }).waitFor();
-    await pictureOf(page).getByText(`rank ${part.rank}, ${edit}`).waitFor();
+    await changesOf(page).filter({ hasText: "in 25 % of its time" }).and(page.locator("[aria-pressed=true]")).waitFor();
+    await pictureOf(page).locator(".paired-track").first().waitFor();
     assert.deepEqual(problems, []);
   });
 

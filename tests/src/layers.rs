@@ -20,6 +20,7 @@ const ROOMS: [(&str, &[&str]); 3] = [
             "finding_list",
             "search",
             "ground region_choice time_axis ranks data",
+            "run_pair",
             "panels",
             "bar compare compared_findings culprit finding_notice row_tooltip missing_page rail shown_bands slice_menu summary page",
         ],

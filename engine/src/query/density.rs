@@ -5,7 +5,7 @@
 
 use roaring::RoaringBitmap;
 
-use crate::base::{Interval, Result, narrow};
+use crate::base::{Interval, Result, Time, narrow};
 use crate::exec::Work;
 use crate::model::{TableId, TableKind};
 use crate::segment::{Bytes, ColumnRole, Segment};
@@ -20,11 +20,16 @@ struct BlockRows {
 
 /// Equal parts of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeParts {
+pub struct DensityCells {
     /// The span.
     pub span: Interval,
     /// Number of its parts.
     pub count: usize,
+}
+
+impl DensityCells {
+    /// No part: nothing is counted.
+    pub const NONE: Self = Self { span: Interval { start: Time(0), end: Time(0) }, count: 0 };
 }
 
 /// The number of these rows of slices that start in each part of a span. A start at the end of the
@@ -32,7 +37,7 @@ pub struct TimeParts {
 pub fn density<B: Bytes>(
     segment: &Segment<B>,
     rows: &RoaringBitmap,
-    TimeParts { span, count: cells }: TimeParts,
+    DensityCells { span, count: cells }: DensityCells,
     work: Work<'_>,
 ) -> Result<Vec<u32>> {
     let mut counts = vec![0_u32; cells];
@@ -108,7 +113,7 @@ mod tests {
         let slices: Vec<_> = starts.iter().map(|&start| ("x", start, start + 3)).collect();
         let segment = rank_of("trace_event", &[RankTrack::of(Role::Kernels, &slices)]);
         let rows = (0..narrow(starts.len())).filter(|row| is_wanted(*row)).collect();
-        let parts = TimeParts { span: Interval::new(span.0, span.1), count: expected.len() };
+        let parts = DensityCells { span: Interval::new(span.0, span.1), count: expected.len() };
         assert_eq!(density(&segment, &rows, parts, Work::IN_PLACE).unwrap(), expected);
     }
 

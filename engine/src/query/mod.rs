@@ -27,7 +27,7 @@ pub mod verify;
 pub use active::{active_span, is_better_view};
 pub use copy::SegmentCut;
 pub use counter::{CounterAt, CounterSpan};
-pub use density::{TimeParts, density};
+pub use density::{DensityCells, density};
 pub use extent::extent;
 pub use fields::BlockFields;
 pub use filter::{

@@ -7,7 +7,7 @@ use nprof_engine::model::{
     FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableId, TableKind, TableSpec, TrackId, TrackSpec,
     Unit, Value,
 };
-use nprof_engine::query::{self, HitPage, HitPlace, RowFilter, SearchPattern};
+use nprof_engine::query::{self, DensityCells, HitPage, HitPlace, RowFilter, SearchPattern};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::Segment;
 use nprof_engine::spill::MemoryScratch;
@@ -223,7 +223,7 @@ fn an_answer_of_long_names_is_refused_and_a_part_of_it_is_not() {
     assert_eq!(window(1_000), Ok(1_000));
     let filter = SearchPattern::text("long").into();
     let page = |limit| HitPage::after(HitPlace { start_ps: 0, row: 0 }, limit);
-    let search = |limit| answer::search(rank, &filter, page(limit), Work::IN_PLACE);
+    let search = |limit| answer::search(rank, &filter, page(limit), DensityCells::NONE, Work::IN_PLACE);
     assert_eq!(search(3_000).map(|found| found.hits.len()), Err(TOO_LARGE));
     assert_eq!(search(1_000).map(|found| found.hits.len()), Ok(1_000));
     assert_eq!(Refusal::from(TOO_LARGE).kind, RefusalKind::BadQuestion);

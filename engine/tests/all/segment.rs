@@ -11,7 +11,7 @@ use nprof_engine::model::{
     FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackId, TrackSpec, Unit, Value,
 };
 use nprof_engine::native::AllCores;
-use nprof_engine::query::{self, HitPage, HitPlace, SearchPattern, Syntax};
+use nprof_engine::query::{self, DensityCells, HitPage, HitPlace, SearchPattern, Syntax};
 use nprof_engine::rank::RankView;
 use nprof_engine::segment::{OLDEST_VERSION, Segment, VERSION};
 use nprof_engine::spill::MemoryScratch;
@@ -230,7 +230,7 @@ proptest! {
         let hit = expected.get(at.1.index(expected.len().max(1))).filter(|_| at.2);
         let (start_ps, row) = hit.map_or((at.0, 0), |&(start_ps, row, _)| (start_ps, row));
         let at = HitPlace { start_ps, row };
-        let found = answer::search(RankView::of(&segment), &pattern.into(), HitPage { at, before, after }, Work::on(&AllCores)).unwrap();
+        let found = answer::search(RankView::of(&segment), &pattern.into(), HitPage { at, before, after }, DensityCells::NONE, Work::on(&AllCores)).unwrap();
         let place = expected.partition_point(|&(start_ps, row, _)| (start_ps, row) < (at.start_ps, at.row));
         let (first, end) = (place.saturating_sub(before), expected.len().min(place + after));
         let hits: Vec<_> =

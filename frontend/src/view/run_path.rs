@@ -51,7 +51,7 @@ fn shown(part: &PathEntry, times: &RunTimes) -> Interval {
 
 /// A key by which the time of a path is added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathKey {
+pub enum PathGrouping {
     /// Names of work.
     Name,
     /// Engines, queues, streams and threads.
@@ -62,7 +62,7 @@ pub enum PathKey {
     Kind,
 }
 
-impl PathKey {
+impl PathGrouping {
     /// All keys, in display order.
     pub const ALL: [Self; 4] = [Self::Name, Self::Engine, Self::Layer, Self::Kind];
 

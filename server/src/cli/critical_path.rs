@@ -84,7 +84,7 @@ pub(super) struct CriticalPathArgs {
     /// longer before the run does
     #[arg(long)]
     slack: bool,
-    /// Whose time the text lists; JSON has all
+    /// The key by which the text adds up the time; JSON has all
     #[arg(long, value_enum, ignore_case = true, default_value = "name", conflicts_with = "slack")]
     by: PathKey,
     /// Most parts of the path, or most slices with --slack, or `all`

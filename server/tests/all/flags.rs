@@ -4,8 +4,6 @@ use std::fs;
 use std::io::Read as _;
 use std::process::Stdio;
 
-use serde_json::Value;
-
 use crate::cli::{fail, nprof, run, stage, succeed};
 
 #[test]

@@ -3,8 +3,8 @@
 //!
 //! Two programs are matched by their names, track by track. A pair of matched slices ties a moment
 //! of the first run to one of the second run, and the stretches between such moments say where time
-//! is lost. One repetition of one rank stands for a run. A replay has the same work as its recording,
-//! so nothing is matched there.
+//! is lost. One repetition of one rank stands for a run. A replay has the same work as its
+//! recording, so nothing is matched there.
 
 mod paired_track;
 mod predicted_run;

@@ -74,7 +74,7 @@ pub struct TrackBars {
 }
 
 /// The work of a track in both runs, before it is drawn.
-pub(super) struct TrackWork {
+pub(super) struct PairedWork {
     /// Its name in the first and in the second run.
     pub(super) names: (Option<String>, Option<String>),
     pub(super) role: Role,
@@ -160,7 +160,7 @@ pub fn paired_runs<B: Bytes>(
     b: RepeatedProgram<'_, '_, B>,
     work: Work<'_>,
 ) -> Result<PairedRuns> {
-    let grid = Grid::of((a.1.duration_ps(), b.1.duration_ps()));
+    let grid = Grid::of(a.1.duration_ps(), b.1.duration_ps());
     let pairs = track_pairs(a, b, work.cancel)?;
     let found = work.gather(pairs.len(), |at| Ok(drawn(paired(a, b, pairs[at], work.cancel)?, grid)))?;
     Ok(picture(found, grid))
@@ -195,8 +195,8 @@ pub(super) struct Grid {
 
 impl Grid {
     /// The steps for two repetitions of these lengths.
-    pub(super) fn of(lengths_ps: (i64, i64)) -> Self {
-        let longer_ps = lengths_ps.0.max(lengths_ps.1).max(1);
+    pub(super) fn of(a_ps: i64, b_ps: i64) -> Self {
+        let (lengths_ps, longer_ps) = ((a_ps, b_ps), a_ps.max(b_ps).max(1));
         let cell_ps = longer_ps.div_euclid(CELLS) + i64::from(longer_ps.rem_euclid(CELLS) > 0);
         Self { lengths_ps, cell_ps, least_ps: longer_ps / STRETCHES }
     }
@@ -220,7 +220,7 @@ fn paired<B: Bytes>(
     b: RepeatedProgram<'_, '_, B>,
     pair: TrackPair,
     cancel: Cancel<'_>,
-) -> Result<TrackWork> {
+) -> Result<PairedWork> {
     let mut names = SharedNames::default();
     let mut slices = |of: RepeatedProgram<'_, '_, B>, at: Option<usize>| -> Result<Vec<ProgramSlice>> {
         let Some(at) = at else { return Ok(Vec::new()) };
@@ -236,7 +236,7 @@ fn paired<B: Bytes>(
     let pairs = matched(&[&numbers(&of_a), &less(&of_a)], &[&numbers(&of_b), &less(&of_b)]);
     let name = |of: RepeatedProgram<'_, '_, B>, at: Option<usize>| at.map(|at| of.0.tracks[at].name.clone());
     let own = pair.a.map(|at| &a.0.tracks[at]).or(pair.b.map(|at| &b.0.tracks[at]));
-    Ok(TrackWork {
+    Ok(PairedWork {
         names: (name(a, pair.a), name(b, pair.b)),
         role: own.map_or(Role::Unknown, |track| track.identity.role),
         a: pair.a.map(|_| of_a),
@@ -247,8 +247,8 @@ fn paired<B: Bytes>(
 }
 
 /// The picture of a track in both runs.
-pub(super) fn drawn(of: TrackWork, grid: Grid) -> NamedTrack {
-    let TrackWork { names: (name_a, name_b), role, a, b, pairs, texts } = of;
+pub(super) fn drawn(of: PairedWork, grid: Grid) -> NamedTrack {
+    let PairedWork { names: (name_a, name_b), role, a, b, pairs, texts } = of;
     let lengths = RunMoment { a_ps: grid.lengths_ps.0, b_ps: grid.lengths_ps.1 };
     let found = match pairs.is_empty() {
         true => Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::paired_track::{Grid, PairedRuns, TrackWork, drawn, picture};
+use super::paired_track::{Grid, PairedRuns, PairedWork, drawn, picture};
 use super::program_match::MatchedPair;
 use super::track_program::ProgramSlice;
 use crate::base::{Interval, Result, narrow};
@@ -25,13 +25,13 @@ pub struct PredictedRun {
 }
 
 /// Keeps the times of the work of one rank.
-struct RankTimes {
+struct PredictedTimes {
     rank: u32,
     /// For each node its start and its end in the changed run, in picoseconds.
     times_ps: Vec<[i64; 2]>,
 }
 
-impl ReplayObserver for RankTimes {
+impl ReplayObserver for PredictedTimes {
     fn point(&mut self, point: ReplayPoint, time: PointTime) {
         if point.rank == self.rank {
             self.times_ps[point.node as usize][usize::from(point.at == NodePoint::End)] = time.changed_ps;
@@ -57,7 +57,7 @@ pub fn predicted_run(
     work: Work<'_>,
 ) -> Result<Option<PredictedRun>> {
     let of = &graph.ranks[rank];
-    let mut times = RankTimes { rank: narrow(rank), times_ps: vec![[0; 2]; of.work.nodes.len()] };
+    let mut times = PredictedTimes { rank: narrow(rank), times_ps: vec![[0; 2]; of.work.nodes.len()] };
     observed(graph, scenario, &mut times, work.cancel)?;
     let tracks = tracks_in(of, &times.times_ps, span);
     let all = || tracks.values().flatten();
@@ -74,7 +74,7 @@ pub fn predicted_run(
     let rest_ps = recorded.end.0.saturating_sub(recorded_end_ps);
     let end_ps = last(|one| one.predicted).saturating_add(rest_ps).max(start_ps);
     let predicted = Interval::new(start_ps, end_ps);
-    let grid = Grid::of((recorded.duration_ps(), predicted.duration_ps()));
+    let grid = Grid::of(recorded.duration_ps(), predicted.duration_ps());
     let tracks: Vec<(TrackId, Vec<TwiceTimed>)> = tracks.into_iter().collect();
     let found = work.gather(tracks.len(), |at| {
         let (track, slices) = &tracks[at];
@@ -115,7 +115,7 @@ fn track_work(
     slices: &[TwiceTimed],
     recorded: Interval,
     predicted: Interval,
-) -> TrackWork {
+) -> PairedWork {
     let queue = of.work.queues.iter().position(|queue| queue.track == track);
     let name = queue.map(|queue| of.work.track_name(narrow(queue)).to_owned());
     let mut names: Vec<u32> = slices.iter().map(|one| one.name).collect();
@@ -140,7 +140,7 @@ fn track_work(
         follows
     });
     let text = |name: &u32| of.work.name(*name).unwrap_or_default().to_owned();
-    TrackWork {
+    PairedWork {
         names: (name, None),
         role: queue.map(|queue| of.work.queues[queue].identity.role).unwrap_or_default(),
         a: Some(slices.iter().map(|one| since(recorded, one.recorded, number(one.name))).collect()),

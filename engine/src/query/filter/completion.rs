@@ -76,7 +76,7 @@ pub fn completions<B: Bytes>(
         Some(_) => values(segment, open.field.as_deref().unwrap_or_default(), scope, work)?,
     };
     let typed = open.typed.to_lowercase();
-    let place = |of: &Candidate| of.text.to_lowercase().find(&typed);
+    let place = |of: &CompletionText| of.text.to_lowercase().find(&typed);
     found.retain(|of| place(of).is_some());
     let total = found.len();
     found.sort_by_cached_key(|of| {
@@ -90,13 +90,13 @@ pub fn completions<B: Bytes>(
 }
 
 /// A text before it is written for a query.
-struct Candidate {
+struct CompletionText {
     text: String,
     kind: CompletionKind,
     slices: Option<u64>,
 }
 
-impl Candidate {
+impl CompletionText {
     /// The text as a query has it. A word of its own must not mean a field.
     fn written(self, is_word: bool) -> Completion {
         let Self { text, kind, slices } = self;
@@ -118,12 +118,12 @@ impl Candidate {
 }
 
 /// The names of fields, those of every slice and those of places first.
-fn fields<B: Bytes>(segment: &Segment<B>, scope: &FilterScope<'_>) -> Vec<Candidate> {
+fn fields<B: Bytes>(segment: &Segment<B>, scope: &FilterScope<'_>) -> Vec<CompletionText> {
     let known = known_field::all_names(segment, scope).into_iter();
     let field = |name: String| {
         let columns = columns_named(segment, &name, scope);
         let slices: u64 = columns.iter().map(|of| slices_with(segment, of.column)).sum();
-        Candidate { text: name, kind: CompletionKind::Field, slices: (slices > 0).then_some(slices) }
+        CompletionText { text: name, kind: CompletionKind::Field, slices: (slices > 0).then_some(slices) }
     };
     known.map(field).collect()
 }
@@ -136,7 +136,7 @@ fn slices_with<B: Bytes>(segment: &Segment<B>, column: usize) -> u64 {
     packs.flat_map(|(pack, _)| blocks.blocks_of_pack(pack)).map(|block| blocks.rows(block) as u64).sum()
 }
 
-fn tracks<B: Bytes>(segment: &Segment<B>) -> Vec<Candidate> {
+fn tracks<B: Bytes>(segment: &Segment<B>) -> Vec<CompletionText> {
     let all = segment.footer().tracks.iter().enumerate().filter(|(_, track)| track.rows > 0);
     let of_slices = all.filter(|(at, _)| {
         let table = segment.table_of(TrackId(*at as u32));
@@ -146,13 +146,17 @@ fn tracks<B: Bytes>(segment: &Segment<B>) -> Vec<Candidate> {
     for (at, track) in of_slices {
         *rows.entry(track_path(segment, TrackId(at as u32))).or_default() += u64::from(track.rows);
     }
-    let track =
-        |(text, rows): (String, u64)| Candidate { text, kind: CompletionKind::Track, slices: Some(rows) };
+    let track = |(text, rows): (String, u64)| CompletionText {
+        text,
+        kind: CompletionKind::Track,
+        slices: Some(rows),
+    };
     rows.into_iter().map(track).collect()
 }
 
-fn regions(scope: &FilterScope<'_>) -> Vec<Candidate> {
-    let region = |name: &str| Candidate { text: name.to_owned(), kind: CompletionKind::Region, slices: None };
+fn regions(scope: &FilterScope<'_>) -> Vec<CompletionText> {
+    let region =
+        |name: &str| CompletionText { text: name.to_owned(), kind: CompletionKind::Region, slices: None };
     scope.regions.iter().map(|of| region(&of.name)).collect()
 }
 
@@ -163,7 +167,7 @@ fn values<B: Bytes>(
     field: &str,
     scope: &FilterScope<'_>,
     work: Work<'_>,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<CompletionText>> {
     let mut counts: FxHashMap<i64, u64> = FxHashMap::default();
     for of in columns_named(segment, field, scope) {
         let meta = &segment.footer().columns[of.column];
@@ -182,7 +186,7 @@ fn values<B: Bytes>(
     for (code, count) in counts {
         let Ok(code) = u32::try_from(code) else { continue };
         let text = segment.text(NameId(code))?.to_owned();
-        found.push(Candidate { text, kind: CompletionKind::Value, slices: Some(count) });
+        found.push(CompletionText { text, kind: CompletionKind::Value, slices: Some(count) });
     }
     Ok(found)
 }

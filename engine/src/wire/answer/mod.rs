@@ -27,7 +27,7 @@ use crate::exec::{Cancel, Work};
 use crate::makers::{self, job};
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TrackId};
-use crate::query::{self, HitPage, ResolvedFilter, SliceAt, StepDirection, TimeParts};
+use crate::query::{self, DensityCells, HitPage, ResolvedFilter, SliceAt, StepDirection};
 use crate::rank::RankView;
 use crate::segment::{Bytes, ColumnRole, Segment, SliceArrow};
 use crate::tile::{self, LaneContent, TileId};
@@ -450,7 +450,7 @@ pub fn search<B: Bytes>(
     rank: RankView<'_, B>,
     filter: &ResolvedFilter,
     page: HitPage,
-    parts: TimeParts,
+    parts: DensityCells,
     work: Work<'_>,
 ) -> Result<SearchResult> {
     let (segment, left) = (rank.segment, AnswerAllowance::of_answer());

@@ -9,8 +9,8 @@ use crate::exec::Work;
 use crate::makers::SHORT_NAMES;
 use crate::metrics::trace;
 use crate::query::{
-    FilterScope, HitPage, HitPlace, PatternError, RegionSpan, ResolvedFilter, SearchPattern, Syntax,
-    TimeParts, WordFilter,
+    DensityCells, FilterScope, HitPage, HitPlace, PatternError, RegionSpan, ResolvedFilter, SearchPattern,
+    Syntax, WordFilter,
 };
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
@@ -107,7 +107,7 @@ impl AskRank for SearchQuestion {
             }
         };
         let span = self.span.unwrap_or_else(|| trace::span(view.segment));
-        let parts = TimeParts { span, count: at_most(self.cells, MOST_CELLS) };
+        let parts = DensityCells { span, count: at_most(self.cells, MOST_CELLS) };
         answer::search(view, &filter.map_err(refused)?, self.page(), parts, work)
             .map_err(|error| rank.refusal(error))
     }

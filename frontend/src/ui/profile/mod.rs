@@ -25,13 +25,13 @@ mod open_profile;
 #[cfg(feature = "browser")]
 mod page;
 #[cfg(feature = "browser")]
-mod paired;
-#[cfg(feature = "browser")]
 mod rail;
 #[cfg(feature = "browser")]
 mod region_choice;
 #[cfg(feature = "browser")]
 mod row_tooltip;
+#[cfg(feature = "browser")]
+mod run_pair;
 #[cfg(feature = "browser")]
 mod search;
 #[cfg(feature = "browser")]

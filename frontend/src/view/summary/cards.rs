@@ -433,8 +433,8 @@ mod tests {
         let summary = Summary { rank: 0.into(), groups, tables: Vec::new(), absent: Vec::new() };
         let cards = shown_cards(summary_layout("neuron"), &summary, 2.0);
         let lines: Vec<_> = cards[0].lines.iter().map(|line| (line.label.unwrap(), line.of_active)).collect();
-        // Of start-up there can be more than the active stretch has room for.
-        assert_eq!(lines, [("active, unused", Some(0.25)), ("throttled while active", None)]);
+        // The start-up can have more than the active stretch has room for.
+        assert_eq!(lines, [("unused", Some(0.25)), ("throttled", None)]);
     }
 
     #[test]

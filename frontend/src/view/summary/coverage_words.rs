@@ -5,7 +5,7 @@ use nprof_engine::wire::coverage_entry::CoverageEntry;
 /// Parts below this share are not told.
 const LEAST: f64 = 0.0005;
 
-/// What was recorded, and what was lost. `None` if nothing is known about it.
+/// The recorded part, and the lost one. `None` if nothing is known about it.
 #[must_use]
 pub fn coverage_words(of: &CoverageEntry) -> Option<String> {
     if of.text.is_empty() {

@@ -1,9 +1,8 @@
-//! What became of the operations that the Tensor engine could do: the split of Neuron Explorer's
-//! summary.
+//! The split of the operations that the Tensor engine could do, as in Neuron Explorer's summary.
 //!
 //! The parts sum up to the peak times the total time. Throttling takes its share of the peak from
-//! the time in which the engine is active, and from the rest. Where several records limit the core
-//! at once, the strictest one counts.
+//! the time in which the engine is active, and from the rest. Of several records that limit the
+//! core at once, the strictest one counts.
 
 use std::borrow::Cow;
 

@@ -14,7 +14,7 @@ use crate::ui::controls::rested;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::table::{TableToolsState, VirtualTable};
 use crate::ui::text::format;
-use crate::view::run_path::{NAME, PathKey, path_table};
+use crate::view::run_path::{NAME, PathGrouping, path_table};
 use crate::view::state::orders::PanelTable;
 use crate::view::text::short_names::told_apart;
 
@@ -69,11 +69,12 @@ fn without_parts(path: &RunPath) -> RunPath {
 
 #[component]
 fn TotalsOf(path: RunPath) -> impl IntoView {
-    let keys: Vec<PathKey> = PathKey::ALL.into_iter().filter(|key| !key.shares(&path).is_empty()).collect();
-    let chosen = RwSignal::new(PathKey::Name);
+    let keys: Vec<PathGrouping> =
+        PathGrouping::ALL.into_iter().filter(|key| !key.shares(&path).is_empty()).collect();
+    let chosen = RwSignal::new(PathGrouping::Name);
     let options = keys.into_iter().map(|key| view! { <option value=key.name()>{key.title()}</option> });
     let choose = move |event| {
-        chosen.set(PathKey::from_name(&event_target_value(&event)).unwrap_or(PathKey::Name));
+        chosen.set(PathGrouping::from_name(&event_target_value(&event)).unwrap_or(PathGrouping::Name));
     };
     // The timeline also uses these keys.
     let keep = |event: web_sys::KeyboardEvent| event.stop_propagation();

@@ -11,7 +11,7 @@ use nprof_engine::wire::what_if::{WhatIf, WhatIfSweep};
 use super::run_answer::{RunAnswerWords, run_answer};
 use crate::ui::controls::rested;
 use crate::ui::profile::open_profile::Opened;
-use crate::ui::profile::paired::{PairedPlace, paired_timelines};
+use crate::ui::profile::run_pair::{PairedPlace, paired_timelines};
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 use crate::view::edit_choice::edit_words;

@@ -81,6 +81,12 @@ impl Completer {
         self.list.get().map(|list| list.completions.clone()).unwrap_or_default()
     }
 
+    /// Whether the list shows entries: what stands in the box is not complete then.
+    pub(super) fn is_listing(self) -> bool {
+        self.cursor.with(Option::is_some)
+            && self.list.with(|list| list.as_ref().is_some_and(|list| !list.completions.is_empty()))
+    }
+
     /// The id of the chosen entry, for the box.
     pub(super) fn active_id(self) -> Option<String> {
         self.chosen.get().map(entry_id)
@@ -115,7 +121,10 @@ impl Completer {
             return false;
         };
         self.chosen.set(None);
-        self.search.typed(text);
+        match entry.kind {
+            CompletionKindEntry::Field => self.search.begin(text),
+            _ => self.search.typed(text),
+        }
         self.cursor.set(Some(cursor));
         let search = self.search;
         request_animation_frame(move || {

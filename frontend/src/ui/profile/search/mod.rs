@@ -149,10 +149,15 @@ impl Search {
         self.draft.with(|draft| if draft.of == query { draft.text.clone() } else { query })
     }
 
-    /// Handles typing in the box.
-    pub(super) fn typed(self, text: String) {
+    /// Puts a text into the box that is no query yet: a value has to follow.
+    pub(super) fn begin(self, text: String) {
         self.draft.set(Draft { text, of: untrack(|| self.query()) });
         self.stop_waiting();
+    }
+
+    /// Handles typing in the box.
+    pub(super) fn typed(self, text: String) {
+        self.begin(text);
         let start = move || {
             self.start();
         };

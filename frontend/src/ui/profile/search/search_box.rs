@@ -55,7 +55,7 @@ pub fn SearchBox(
                 <CloseButton class="search-closer" label="Close the search" on_close=close />
                 <div class="search-under">
                     <p class="search-below search-mistake" id=MISTAKE_ID role="alert">
-                        {move || search.mistake()}
+                        {move || search.mistake().filter(|_| !completer.is_listing())}
                     </p>
                     <p class="search-below" role="status">
                         {move || search.mistake().is_none().then(|| search.note())}

@@ -7,8 +7,8 @@ use super::table::MetricTable;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
 
-/// The tables of all ranks. They need the dependency graph, and come when it is there. Where there
-/// is none, the findings say why.
+/// The tables of all ranks. They need the dependency graph, and come when it is there. Without
+/// one, the findings say why.
 #[component]
 pub(super) fn Balance(opened: Opened) -> impl IntoView {
     let question = Memo::new(move |_| Some(opened.current.source.get()?.profile));

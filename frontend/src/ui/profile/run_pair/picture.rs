@@ -1,5 +1,5 @@
-//! The picture of two runs: their tracks one above the other on a common axis, with a band that ties
-//! the same work.
+//! The picture of two runs: their tracks one above the other on a common axis, with a band that
+//! ties the same work.
 
 use std::sync::Arc;
 
@@ -95,7 +95,8 @@ fn Picture(opened: Opened, place: PairedPlace, of: Arc<PairedTracks>) -> impl In
     }
 }
 
-/// The answer, the places that differ most, and the zoom.
+/// The answer, the runs, and the zoom; of a compared pair also the places that differ most. Below
+/// the timeline there is room for one line.
 #[component]
 fn PairedHead(state: PairedState) -> impl IntoView {
     let of = state.of();
@@ -106,7 +107,35 @@ fn PairedHead(state: PairedState) -> impl IntoView {
         rank_label(of.b.rank.into()),
         of.b.repetition
     );
+    let answer = of.answer.clone();
+    if state.place == PairedPlace::Prediction {
+        let whole = answer.clone();
+        return view! {
+            <header class="paired-line">
+                <h3 title=runs>{state.place.heading()}</h3>
+                <p class="muted" title=whole>{answer}</p>
+                <ZoomButtons state />
+            </header>
+        }
+        .into_any();
+    }
     let begin = Memo::new(move |_| state.later_begin());
+    view! {
+        <header>
+            <h3>{state.place.heading()}</h3>
+            <span class="muted paired-runs">{runs} " " {begin}</span>
+            <ZoomButtons state />
+        </header>
+        <p>{answer}</p>
+        <Places state />
+    }
+    .into_any()
+}
+
+/// The places that differ most.
+#[component]
+fn Places(state: PairedState) -> impl IntoView {
+    let of = state.of();
     let places = of.largest(MOST_PLACES).into_iter().map(|(track, stretch)| {
         let cause_ps = stretch.cause.map_or(0, |cause| cause.difference_ps);
         let direction = if cause_ps > 0 { "worse" } else { "better" };
@@ -128,12 +157,6 @@ fn PairedHead(state: PairedState) -> impl IntoView {
         }
     });
     view! {
-        <header>
-            <h3>{state.place.heading()}</h3>
-            <span class="muted paired-runs">{runs} " " {begin}</span>
-            <ZoomButtons state />
-        </header>
-        <p>{of.answer.clone()}</p>
         <div class="paired-places" role="group" aria-label="Places that differ most">
             {places.collect_view()}
         </div>
