@@ -1,8 +1,8 @@
 //! The split of the operations that the Tensor engine could do, as in Neuron Explorer's summary.
 //!
-//! The parts sum up to the peak times the total time. Throttling takes its share of the peak from
-//! the time in which the engine is active, and from the rest. Of several records that limit the
-//! core at once, the strictest one counts.
+//! The parts sum up to the peak times the total time. A limit takes its share of the peak from the
+//! time in which the engine is active, and from the rest. The strictest record counts if several
+//! limit the core at once.
 
 use std::borrow::Cow;
 

@@ -78,7 +78,10 @@ fn TotalsOf(path: RunPath) -> impl IntoView {
     };
     // The timeline also uses these keys.
     let keep = |event: web_sys::KeyboardEvent| event.stop_propagation();
-    let ranks = (path.by_rank.len() > 1).then(|| shares(&path.by_rank, path.length_ps));
+    let ranks = (path.by_rank.len() > 1).then(|| {
+        let rank = |of: &PathShare| PathShare { name: format!("rank {}", of.name), ps: of.ps };
+        shares(&path.by_rank.iter().map(rank).collect::<Vec<_>>(), path.length_ps)
+    });
     let answer = path.answer.clone();
     let path = StoredValue::new(path);
     let rows = move || {
