@@ -33,6 +33,8 @@ test("changes of the run are listed, and the run under one is drawn", async (t) 
     const of = await tracks(sweep[0].edits[0], 1);
     await pictureOf(page).getByText(of.answer).waitFor();
     assert.equal(await pictureOf(page).locator(".paired-track").count(), of.tracks.length);
+    const { x, width } = await pictureOf(page).boundingBox();
+    assert.ok(x + width <= 1440, "the picture ends in sight");
     await changesOf(page).nth(1).click();
     await panelOf(page).getByRole("heading", { name: begins(sweep[1].answer) }).waitFor();
     assert.equal(await changesOf(page).nth(1).getAttribute("aria-pressed"), "true");
