@@ -157,7 +157,7 @@ pub(super) fn CompletionRows(completer: Completer) -> impl IntoView {
         }
         let total = completer.list.get().map_or(0, |list| list.total);
         let more = total.saturating_sub(entries.len() as u64);
-        let more = (more > 0).then(|| format!("{} more · ", format::count(more))).unwrap_or_default();
+        let more = (more > 0).then(|| format!("{} more · ", format::count(more)));
         let rows = entries.into_iter().enumerate().map(|(at, entry)| view! { <Row completer at entry /> });
         view! {
             <div class="search-list">
