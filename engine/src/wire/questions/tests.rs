@@ -52,7 +52,11 @@ fn addresses_stay_as_they_are() {
         format!("{rank}/tables/a%20b?limit=2&start_ps=-5&end_ps=7&tracks=3,5"),
         format!("{rank}/counters/2?at_ps=3&start_ps=-5&end_ps=7"),
         format!("{rank}/events?start_ps=-5&end_ps=7&tracks=3,5&limit=2"),
-        format!("{rank}/search?q=a%20b&syntax=query&zero_ps=3&at_ps=4&at_row=6&direction=around&limit=2"),
+        format!(
+            "{rank}/search?q=a%20b&syntax=query&zero_ps=3&at_ps=4&at_row=6&direction=around&limit=2\
+             &cells=2&start_ps=-5&end_ps=7"
+        ),
+        format!("{rank}/search/completions?q=a%20b&cursor=2&limit=2"),
         format!("{rank}/selection?start_ps=-5&end_ps=7&tracks=3,5"),
         format!("{rank}/summary?start_ps=-5&end_ps=7"),
         format!("{rank}/waits?start_ps=-5&end_ps=7&steps=2&ranks=3,5"),
