@@ -46,6 +46,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
     "/counters/{track}": `/counters/${counter}?at_ps=${span.at}&${span.query}`,
     "/events": `/events?${span.query}&limit=50`,
     "/search": "/search?q=a&limit=20",
+    "/search/completions": "/search/completions?q=a&limit=20",
     "/selection": `/selection?${span.query}`,
     "/summary": "/summary",
     "/regions": "/regions",
@@ -57,6 +58,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
   all["/api/profiles/{slug}/findings"] = [`/api/profiles/${profile}/findings`, `/api/profiles/${profile}/findings?limit=1`];
   all["/api/profiles/{slug}/critical-path"] = [`/api/profiles/${profile}/critical-path`];
   all["/api/profiles/{slug}/graph"] = [`/api/profiles/${profile}/graph`];
+  all["/api/profiles/{slug}/balance"] = [`/api/profiles/${profile}/balance`, `/api/profiles/${profile}/balance?limit=2`];
   all["/api/profiles/{slug}/waits"] = [`/api/profiles/${profile}/waits?ranks=0&waits=9`];
   for (const rank of ["0", "all"]) {
     for (const [template, path] of Object.entries(of(rank))) {
@@ -91,7 +93,7 @@ test("a server and a file give the same answers to every question", SERVED, asyn
   // Exports, regions of all ranks and changes of notes are for programs: no page asks for them.
   const isForPrograms = (path) => /\/profiles\/\{slug\}\/(export|regions|notes\/.*)$/.test(path);
   // A replay reads the segments of all ranks, which the page gives its worker first: run.test.mjs compares it.
-  const needsReplay = (path) => /\/(whatif(\/subjects)?|critical-path\/slack)$/.test(path);
+  const needsReplay = (path) => /\/(whatif(\/(subjects|sweep|tracks))?|critical-path\/slack)$/.test(path);
   // A file of one profile compares nothing; compare.test.mjs opens one of two.
   const needsTwo = (path) => /\/comparison(\/tracks)?$/.test(path);
   const isAsked = (path) => path.startsWith("/api/profiles") && !isForPrograms(path) && !needsReplay(path) && !needsTwo(path);
