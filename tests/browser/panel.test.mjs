@@ -98,7 +98,7 @@ test("the panels are closed until they are used", async (t) => {
     const [dock, drawer] = [page.locator(".dock"), page.locator(".drawer")];
     await page.getByRole("tabpanel", { name: "Selection" }).waitFor();
     assert.equal(await dock.count(), 0);
-    await tabsAre(drawer, ["Findings", "Critical path", "Waits", "Regions", "Selection", "Hits"]);
+    await tabsAre(drawer, ["Findings", "Critical path", "Waits", "What if", "Regions", "Selection", "Hits"]);
     const before = await width(tracks);
     // A step selects a slice, and that opens the dock.
     await eventually(async () => {
@@ -142,7 +142,7 @@ test("the panels are closed until they are used", async (t) => {
     await dock.waitFor();
     await page.setViewportSize({ width: 1280, height: 900 });
     await dock.waitFor({ state: "detached" });
-    await tabsAre(drawer, ["Details", "Findings", "Critical path", "Waits", "Regions", "Selection", "Hits"]);
+    await tabsAre(drawer, ["Details", "Findings", "Critical path", "Waits", "What if", "Regions", "Selection", "Hits"]);
     await drawer.getByRole("article", { name: "Details" }).waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("h");

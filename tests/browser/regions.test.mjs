@@ -162,6 +162,6 @@ test("regions stand beside a marked span", SERVED, async (t) => {
     await panel.getByRole("button", { name: "Leave the region out" }).first().click();
     await eventually(async () => assert.equal(await panel.getByRole("button", { name: "Leave the region out" }).count(), left));
   }
-  assert.equal(await panel.getByRole("columnheader", { name: /^In / }).count(), 0);
+  await eventually(async () => assert.equal(await panel.getByRole("columnheader", { name: /^In / }).count(), 0));
   assert.deepEqual(problems, []);
 });
