@@ -34,12 +34,6 @@ impl NameDifference {
     pub fn difference_ps(&self) -> i64 {
         self.time_ps.saturating_sub(self.median_ps)
     }
-
-    /// The time as a multiple of the median. `None` without one.
-    #[must_use]
-    pub fn factor(&self) -> Option<f64> {
-        (self.median_ps > 0).then(|| self.time_ps as f64 / self.median_ps as f64)
-    }
 }
 
 /// Slices of a name on the rank at a position.

@@ -84,7 +84,7 @@ fn slack(opened: Opened, what: Memo<Option<(usize, Hovered)>>, pointed: Pointed)
         let (rank, row) = source.rank.number().map(|rank| (rank, row)).or_else(call)?;
         Some(SlackQuestion { profile: opened.names().at(source.profile)?.to_owned(), rank, row })
     });
-    let asked = QuestionAnswers::new(question, move |question, cancel| opened.slack(question, cancel));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     Memo::new(move |_| {
         let of = question.get()?;
         let (answered, answer) = asked.last.get()?;

@@ -36,8 +36,7 @@ fn OpenMenu(opened: Opened, at: RwSignal<Option<Point>>, anchor: Point) -> impl 
         let slice = edited(opened, &detail)?;
         Some(EditSubjectsQuestion { profile, rank: slice.rank, row: slice.row })
     });
-    let asked =
-        QuestionAnswers::new(question, move |question, cancel| opened.edit_subjects(question, cancel));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     let is_pending = move || question.with(Option::is_some) && asked.last.with(Option::is_none);
     let tries = Memo::new(move |_| {
         let found = asked.answer().and_then(Result::ok);

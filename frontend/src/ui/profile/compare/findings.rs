@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use nprof_engine::wire::finding_changes::{ChangeKind, FindingChange, MOST_EVENTS_UNASKED, finding_changes};
+use nprof_engine::wire::questions::FindingsQuestion;
 
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
@@ -23,11 +24,11 @@ pub fn ComparedFindings(
         of(0).zip(of(1)).is_none_or(|(a, b)| a.saturating_add(b) > MOST_EVENTS_UNASKED)
     });
     let asked = move |at: u8| {
-        let name = Memo::new(move |_| {
+        let question = Memo::new(move |_| {
             let is_asked = is_wanted.get() || !is_large.get();
-            opened.names().at(at).filter(|_| is_asked).map(str::to_owned)
+            opened.names().at(at).filter(|_| is_asked).map(FindingsQuestion::about)
         });
-        QuestionAnswers::new(name, move |name: String, cancel| opened.findings_of(name, cancel))
+        QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel))
     };
     let (a, b) = (asked(0), asked(1));
     let changes = Memo::new(move |_| {

@@ -29,7 +29,7 @@ pub fn ComparePage(
     opened: Opened,
 ) -> impl IntoView {
     let asked = QuestionAnswers::new(Memo::new(move |_| question(opened)), move |question, cancel| {
-        opened.comparison(question, cancel)
+        opened.ask_store(question, cancel)
     });
     let retry = asked.retry;
     let has_pair = Memo::new(move |_| question(opened).is_some());
@@ -119,7 +119,7 @@ fn Differences(opened: Opened, found: Arc<ComparedRuns>) -> impl IntoView {
         }
     });
     let pair = Memo::new(move |_| question(opened).map(paired_question));
-    let paired = QuestionAnswers::new(pair, move |question, cancel| opened.paired_tracks(question, cancel));
+    let paired = QuestionAnswers::new(pair, move |question, cancel| opened.ask_store(question, cancel));
     view! {
         <header class="compare-head" data-verdict=verdict(found.verdict)>
             <h2>{found.answer.clone()}</h2>

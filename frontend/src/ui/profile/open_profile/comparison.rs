@@ -1,17 +1,9 @@
 //! The difference of two runs.
 
 use leptos::prelude::*;
-use nprof_engine::wire::comparison::ComparedRuns;
-use nprof_engine::wire::findings::{FindingEntry, Findings};
-use nprof_engine::wire::paired_tracks::PairedTracks;
-use nprof_engine::wire::questions::{
-    ComparisonQuestion, FindingsQuestion, PairedTracksQuestion, RankBalanceQuestion,
-};
-use nprof_engine::wire::rank_balance::RankBalance;
-use web_sys::AbortSignal;
+use nprof_engine::wire::findings::FindingEntry;
 
 use super::Opened;
-use crate::fetch::FetchError;
 use crate::view::state::compare::CompareChange;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::url::page::PagePlace;
@@ -73,34 +65,5 @@ impl Opened {
             self.act(&Command::Compare(change));
         }
         self.act(&Command::GoTo(ProfilePlace::Compare));
-    }
-
-    /// The findings about the run of the profile with this name.
-    pub async fn findings_of(self, name: String, cancel: AbortSignal) -> Result<Findings, FetchError> {
-        self.of.source.ask_until(FindingsQuestion::about(&name), Some(&cancel)).await
-    }
-
-    /// The ranks of the profile at this position beside each other.
-    pub async fn rank_balance(self, profile: u8, cancel: AbortSignal) -> Result<RankBalance, FetchError> {
-        let name = self.names().at(profile).unwrap_or_default().to_owned();
-        self.of.source.ask_until(RankBalanceQuestion::about(&name), Some(&cancel)).await
-    }
-
-    /// The tracks of two runs beside each other.
-    pub async fn paired_tracks(
-        self,
-        question: PairedTracksQuestion,
-        cancel: AbortSignal,
-    ) -> Result<PairedTracks, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
-    }
-
-    /// The difference of two runs.
-    pub async fn comparison(
-        self,
-        question: ComparisonQuestion,
-        cancel: AbortSignal,
-    ) -> Result<ComparedRuns, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
     }
 }

@@ -14,6 +14,7 @@ mod run_of_page;
 mod run_path;
 mod run_waits;
 mod shown_tracks;
+mod store_question;
 mod straggler;
 mod what_if;
 

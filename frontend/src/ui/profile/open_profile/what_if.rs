@@ -1,16 +1,9 @@
-//! Questions about the run of a profile if some of its work took another time, and the progress of
-//! what they need.
+//! The change of the run that the user tries, the run that it is about, and the progress of what
+//! its answers need.
 
 use leptos::prelude::*;
 use nprof_engine::wire::graph_progress::GraphProgress;
-use nprof_engine::wire::paired_tracks::PairedTracks;
-use nprof_engine::wire::questions::{
-    EditSubjectsQuestion, GraphProgressQuestion, PredictedTracksQuestion, SlackQuestion, WhatIfQuestion,
-    WhatIfSweepQuestion,
-};
-use nprof_engine::wire::what_if::{EditSubjects, WhatIf, WhatIfSweep};
-use nprof_engine::wire::work_slack::WorkSlack;
-use web_sys::AbortSignal;
+use nprof_engine::wire::questions::GraphProgressQuestion;
 
 use super::Opened;
 use crate::fetch::FetchError;
@@ -56,29 +49,11 @@ impl TriedEdit {
 }
 
 impl Opened {
-    /// The left sides of the edits that change a slice.
-    pub async fn edit_subjects(
-        self,
-        question: EditSubjectsQuestion,
-        cancel: AbortSignal,
-    ) -> Result<EditSubjects, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
-    }
-
     /// The progress of the graph of the current rank's profile, which answers about its run need.
     pub async fn graph_progress(self) -> Result<GraphProgress, FetchError> {
         let source = self.current.source.get_untracked().unwrap_or_default();
         let profile = self.names().at(source.profile).unwrap_or_default().to_owned();
         self.of.source.ask_until(GraphProgressQuestion { profile }, None).await
-    }
-
-    /// The slack of a slice. `None` if nothing of it is replayed.
-    pub async fn slack(
-        self,
-        question: SlackQuestion,
-        cancel: AbortSignal,
-    ) -> Result<Option<WorkSlack>, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
     }
 
     /// The name of the profile of the current rank.
@@ -102,32 +77,9 @@ impl Opened {
         source.rank.number().or_else(first)
     }
 
-    /// The changes that would shorten the run most.
-    pub async fn what_if_sweep(
-        self,
-        question: WhatIfSweepQuestion,
-        cancel: AbortSignal,
-    ) -> Result<WhatIfSweep, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
-    }
-
-    /// The tracks of a rank under edits, beside the recorded ones.
-    pub async fn predicted_tracks(
-        self,
-        question: PredictedTracksQuestion,
-        cancel: AbortSignal,
-    ) -> Result<PairedTracks, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
-    }
-
     /// Draws the run under edits below the recorded one.
     pub fn show_predicted(self, edits: String) {
         self.tried.predicted.set(Some(edits));
         self.act(&Command::ShowTab(Tab::WhatIf));
-    }
-
-    /// The length of the run under edits.
-    pub async fn what_if(self, question: WhatIfQuestion, cancel: AbortSignal) -> Result<WhatIf, FetchError> {
-        self.of.source.ask_until(question, Some(&cancel)).await
     }
 }

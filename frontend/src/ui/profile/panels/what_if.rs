@@ -27,8 +27,7 @@ pub fn WhatIfPanel(
 ) -> impl IntoView {
     let profile = opened.run_name();
     let question = Memo::new(move |_| profile.get().map(|profile| WhatIfSweepQuestion::about(&profile)));
-    let asked =
-        QuestionAnswers::new(question, move |question, cancel| opened.what_if_sweep(question, cancel));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     let answer = Memo::new(move |_| asked.answer());
     let words =
         RunAnswerWords { pending: "The replays of the run are", failed: "The changes did not arrive" };
@@ -56,7 +55,7 @@ fn Changes(opened: Opened, swept: Arc<WhatIfSweep>) -> impl IntoView {
         let profile = profile.get().filter(|_| !is_known)?;
         Some(WhatIfQuestion { profile, edits })
     });
-    let own = QuestionAnswers::new(own, move |question, cancel| opened.what_if(question, cancel));
+    let own = QuestionAnswers::new(own, move |question, cancel| opened.ask_store(question, cancel));
     let own = Memo::new(move |_| own.answer().and_then(Result::ok));
     let answer = move || {
         let edits = chosen.get()?;
@@ -130,8 +129,7 @@ fn Predicted(opened: Opened, chosen: Memo<Option<String>>) -> impl IntoView {
             span: span.get(),
         })
     });
-    let asked =
-        QuestionAnswers::new(question, move |question, cancel| opened.predicted_tracks(question, cancel));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     let has_change = Memo::new(move |_| chosen.with(Option::is_some));
     move || has_change.get().then(|| paired_timelines(opened, PairedPlace::Prediction, asked))
 }

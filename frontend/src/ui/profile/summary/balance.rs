@@ -1,6 +1,7 @@
 //! The ranks of a run beside each other: work by name, and the imbalance of regions.
 
 use leptos::prelude::*;
+use nprof_engine::wire::questions::RankBalanceQuestion;
 use nprof_engine::wire::rank_balance::RankBalance;
 
 use super::table::MetricTable;
@@ -11,9 +12,9 @@ use crate::ui::shell::QuestionAnswers;
 /// one, the findings say why.
 #[component]
 pub(super) fn Balance(opened: Opened) -> impl IntoView {
-    let question = Memo::new(move |_| Some(opened.current.source.get()?.profile));
-    let asked =
-        QuestionAnswers::new(question, move |profile: u8, cancel| opened.rank_balance(profile, cancel));
+    let profile = opened.run_name();
+    let question = Memo::new(move |_| profile.get().map(|profile| RankBalanceQuestion::about(&profile)));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     move || {
         let found = asked.answer().and_then(Result::ok)?;
         let tables = RankBalance::tables(&found).into_iter().map(|table| view! { <MetricTable table /> });

@@ -46,8 +46,7 @@ fn Subjects(opened: Opened, slice: EditedSlice, state: TriedEdit) -> impl IntoVi
     let EditedSlice { rank, row } = slice;
     let question =
         Memo::new(move |_| profile.get().map(|profile| EditSubjectsQuestion { profile, rank, row }));
-    let asked =
-        QuestionAnswers::new(question, move |question, cancel| opened.edit_subjects(question, cancel));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     let content = move || match asked.answer() {
         None => view! { <p class="what-if-wait" role="status">"The graph of the run is being made …"</p> }
             .into_any(),
@@ -122,7 +121,7 @@ fn Answer(opened: Opened, edit: Memo<String>) -> impl IntoView {
     let profile = opened.run_name();
     let question =
         Memo::new(move |_| profile.get().map(|profile| WhatIfQuestion { profile, edits: edit.get() }));
-    let asked = QuestionAnswers::new(question, move |question, cancel| opened.what_if(question, cancel));
+    let asked = QuestionAnswers::new(question, move |question, cancel| opened.ask_store(question, cancel));
     let is_old = move || asked.last.with(|last| last.as_ref().map(|(of, _)| of) != question.get().as_ref());
     let answer = move || match asked.answer() {
         None => ().into_any(),
