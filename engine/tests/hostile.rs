@@ -119,7 +119,7 @@ fn ask_everything(segment: &Segment<Vec<u8>>) {
         DensityCells::NONE,
         Work::IN_PLACE,
     );
-    let _ = answer::selection(rank, span, None, Work::IN_PLACE);
+    let _ = answer::selection(rank, span, None, None, Work::IN_PLACE);
     let _ = answer::window(rank, span, None, 100, Work::IN_PLACE);
     let _ = answer::summary(rank, 0, &MetricScope::default(), Work::IN_PLACE);
     let _ = answer::slice(rank, 0, Work::IN_PLACE);

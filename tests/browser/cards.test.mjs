@@ -94,11 +94,11 @@ test("an outlier is named, and leads to its slice", SERVED, async (t) => {
   assert.ok(others.every(({ outlier }) => !outlier));
   assert.deepEqual(rowsOf(summary, "collective_spreads").map(({ count, outliers }) => [count, outliers]), [[40, 1]]);
   const { page, problems } = await openPage(t, { width: 1440, height: 900, first: null });
-  await page.goto(`${url}/profile/job/summary?v=2&rank=all`);
+  // Findings that arrive move the cards.
+  await page.goto(`${url}/profile/job/summary?v=2&rank=all`, { waitUntil: "networkidle" });
   const card = cardOf(page, "Collective operations");
   const circle = card.locator("circle");
   await circle.waitFor();
-  // Findings that arrive move the cards.
   const middle = async () => {
     const { x, y, width, height } = await circle.boundingBox();
     return [x + width / 2, y + height / 2];

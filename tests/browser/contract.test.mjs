@@ -47,6 +47,7 @@ function questions(profile, { row, counter, table, content, group, span }) {
     "/events": `/events?${span.query}&limit=50`,
     "/search": "/search?q=a&limit=20",
     "/search/completions": "/search/completions?q=a&limit=20",
+    "/search/light": `/search/light?q=a&cells=64&${span.query}`,
     "/selection": `/selection?${span.query}`,
     "/summary": "/summary",
     "/regions": "/regions",

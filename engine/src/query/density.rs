@@ -30,6 +30,22 @@ pub struct DensityCells {
 impl DensityCells {
     /// No part: nothing is counted.
     pub const NONE: Self = Self { span: Interval { start: Time(0), end: Time(0) }, count: 0 };
+
+    /// The part with a time. `None` outside of the span; its end is in the last part.
+    fn at(self, time_ps: i64) -> Option<usize> {
+        let past_ps = i128::from(time_ps) - i128::from(self.span.start.0);
+        let at = past_ps * self.count as i128 / i128::from(self.span.duration_ps().max(1));
+        let last = self.count.checked_sub(1)?;
+        (self.span.start.0..=self.span.end.0).contains(&time_ps).then(|| at.clamp(0, last as i128) as usize)
+    }
+
+    /// The first part with a time from `start_ps` to before `end_ps`, and the one after the last.
+    /// `None` without parts.
+    pub(super) fn of(self, start_ps: i64, end_ps: i64) -> Option<(u32, u32)> {
+        let first = self.at(start_ps.clamp(self.span.start.0, self.span.end.0))?;
+        let last = self.at(end_ps.saturating_sub(1).clamp(self.span.start.0, self.span.end.0))?;
+        Some((narrow(first), narrow(last.max(first) + 1)))
+    }
 }
 
 /// The number of these rows of slices that start in each part of a span. A start at the end of the
@@ -37,26 +53,20 @@ impl DensityCells {
 pub fn density<B: Bytes>(
     segment: &Segment<B>,
     rows: &RoaringBitmap,
-    DensityCells { span, count: cells }: DensityCells,
+    cells: DensityCells,
     work: Work<'_>,
 ) -> Result<Vec<u32>> {
-    let mut counts = vec![0_u32; cells];
-    if cells == 0 || rows.is_empty() {
+    let (mut counts, span) = (vec![0_u32; cells.count], cells.span);
+    if cells.count == 0 || rows.is_empty() {
         return Ok(counts);
     }
-    let cell_of = |start_ps: i64| {
-        let past_ps = i128::from(start_ps) - i128::from(span.start.0);
-        let at = past_ps * cells as i128 / i128::from(span.duration_ps().max(1));
-        let is_inside = (span.start.0..=span.end.0).contains(&start_ps);
-        is_inside.then(|| at.clamp(0, cells as i128 - 1) as usize)
-    };
     let blocks = blocks_with(segment, rows)?;
     // The cells of a block in order, each with its number of rows.
     let of_blocks = work.gather(blocks.len(), |at| {
         let BlockRows { table, block, first_row, rows: count } = blocks[at];
         let list = segment.blocks(table)?;
         let range = first_row..first_row.saturating_add(count);
-        let (first, last) = (cell_of(list.starts()[block]), cell_of(list.end(block)));
+        let (first, last) = (cells.at(list.starts()[block]), cells.at(list.end(block)));
         if list.end(block) < span.start.0 || list.starts()[block] > span.end.0 {
             return Ok(Vec::new());
         }
@@ -68,7 +78,7 @@ pub fn density<B: Bytes>(
         let mut found: Vec<(usize, u32)> = Vec::new();
         for row in rows.range(range) {
             let Some(&start_ps) = starts.get((row - first_row) as usize) else { break };
-            let Some(cell) = cell_of(start_ps) else { continue };
+            let Some(cell) = cells.at(start_ps) else { continue };
             match found.last_mut() {
                 Some((of, count)) if *of == cell => *count += 1,
                 _ => found.push((cell, 1)),

@@ -12,6 +12,7 @@ mod extent;
 pub mod fields;
 mod filter;
 pub mod listing;
+mod light;
 mod load;
 mod name_slots;
 pub mod neighbour;
@@ -34,6 +35,7 @@ pub use filter::{
     Completion, CompletionKind, Completions, FieldTest, FilterScope, FilterWord, NumberComparison, OpenWord,
     RegionSpan, ResolvedFilter, ShortName, WordFilter, WordTest, completions, quantity,
 };
+pub use light::{HitLight, LitLane, TrackHits, light};
 pub use listing::{ListedRow, Listing, RowFilter};
 pub use name_slots::{FIRST_SLOTS, KindSlot, NameUses, SLOTS, kind_of, slot_of_rare};
 pub use neighbour::StepDirection;

@@ -2,12 +2,13 @@
 
 use std::hash::Hash;
 
+use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
 use super::load::{BlockLoad, TrackLoad};
 use super::self_time::Sweep;
 use crate::base::order::sort_by_key;
-use crate::base::{Error, Interval, Result};
+use crate::base::{Error, Interval, Result, narrow};
 use crate::exec::Work;
 use crate::model::{MachineSide, NameId, Nesting, Role, TrackContent, TrackId, WaitNames};
 use crate::segment::{BlockNameTotal, BlockReader, Bytes, ColumnRole, Segment};
@@ -75,8 +76,19 @@ pub fn select<B: Bytes>(
     span: Interval,
     work: Work<'_>,
 ) -> Result<Selection> {
+    select_rows(segment, tracks, span, None, work)
+}
+
+/// Like [`select`], of these rows alone if there are any given.
+pub fn select_rows<B: Bytes>(
+    segment: &Segment<B>,
+    tracks: &[TrackId],
+    span: Interval,
+    rows: Option<&RoaringBitmap>,
+    work: Work<'_>,
+) -> Result<Selection> {
     let side = sides_apart(segment, tracks);
-    let totals = work.gather(tracks.len(), |at| select_of_track(segment, tracks[at], span, work))?;
+    let totals = work.gather(tracks.len(), |at| select_of_track(segment, tracks[at], span, rows, work))?;
     let mut names = FxHashMap::default();
     let mut selection = Selection::default();
     for (total, of_track) in totals {
@@ -121,6 +133,7 @@ fn select_of_track<B: Bytes>(
     segment: &Segment<B>,
     track: TrackId,
     span: Interval,
+    rows: Option<&RoaringBitmap>,
     work: Work<'_>,
 ) -> Result<(TrackStats, NameStats)> {
     let mut tally = TrackSums::new(segment, track, span);
@@ -133,7 +146,7 @@ fn select_of_track<B: Bytes>(
     // A single lane has no calls inside calls. Its union and segment time equal the total, which
     // is stored.
     let has_calls = nesting == Nesting::Calls && meta.lanes > 1;
-    let totals = segment.totals(track)?.filter(|_| !has_calls);
+    let totals = segment.totals(track)?.filter(|_| !has_calls && rows.is_none());
     let mut calls = has_calls.then(|| Sweep::new(span));
     let first_row = segment.footer().tables[usize::from(table.0)].first_row;
     let first_block = blocks.start;
@@ -142,6 +155,10 @@ fn select_of_track<B: Bytes>(
         work.cancel.check()?;
         let of_block = Interval::new(list.starts()[block], list.end(block));
         let first_row = first_row + list.first_row(block);
+        let of_rows = first_row..first_row.saturating_add(narrow(list.rows(block)));
+        if rows.is_some_and(|rows| rows.range_cardinality(of_rows) == 0) {
+            continue;
+        }
         // The stored sums are enough for a block inside the span. A block that ends with the
         // span can have slices without duration at the end, which are outside.
         if let Some(totals) = totals.filter(|_| of_block.start >= span.start && of_block.end < span.end) {
@@ -165,6 +182,9 @@ fn select_of_track<B: Bytes>(
             let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
             // A block has at most 65,535 rows.
             let row = first_row + at as u32;
+            if rows.is_some_and(|rows| !rows.contains(row)) {
+                continue;
+            }
             let slice = Interval::lasting(starts[at], durations[at]);
             tally.add_slice(NameId(name), slice, row, calls.as_mut());
         }
@@ -308,6 +328,22 @@ mod tests {
             RankTrack::of(Role::Throttling, &[("unthrottled", 0, 90), ("activity_0", 90, 100)]),
         ];
         check(&tracks, (0, 100), "0: 4 0, copy: 4");
+    }
+
+    #[test]
+    fn rows_alone_count() {
+        let slices: Vec<_> = (0..20_000)
+            .map(|at| if at % 4 == 0 { ("event_wait", at, at + 1) } else { ("add", at, at + 1) })
+            .collect();
+        let segment = rank_of("trace_event", &[RankTrack::of(Role::Kernels, &slices)]);
+        let (all, span) = (crate::query::slice::tracks(&segment, None), Interval::new(0, 20_001));
+        let of_rows = |rows: &RoaringBitmap| select_rows(&segment, &all, span, Some(rows), Work::IN_PLACE);
+        let few = of_rows(&[0, 1, 2, 19_999].into_iter().collect()).unwrap();
+        let stats = &few.by_track[0];
+        assert_eq!((few.count, stats.count, stats.busy_ps, stats.wait_ps), (4, 4, 3, 1));
+        assert_eq!(of_rows(&RoaringBitmap::new()).unwrap(), Selection::default());
+        let whole = of_rows(&(0..20_000).collect()).unwrap();
+        assert_eq!(whole, select(&segment, &all, span, Work::IN_PLACE).unwrap());
     }
 
     #[test]

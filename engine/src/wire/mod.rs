@@ -25,6 +25,7 @@ mod findings_part;
 pub mod grammar;
 pub mod graph_progress;
 pub mod job;
+pub mod light;
 pub mod message_times;
 pub mod notes;
 pub mod page_link;

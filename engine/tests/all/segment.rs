@@ -192,7 +192,7 @@ proptest! {
         prop_assert_eq!(unwanted, Err(Error::Cancelled));
         let total: i64 = inside.iter().map(|g| window.overlap_ps(g.start_ps, g.start_ps + g.duration_ps)).sum();
         prop_assert_eq!(selection.by_name.iter().map(|n| n.total_ps).sum::<u64>(), total as u64);
-        for of in answer::selection(RankView::of(&segment), window, None, Work::IN_PLACE).unwrap().by_name {
+        for of in answer::selection(RankView::of(&segment), window, None, None, Work::IN_PLACE).unwrap().by_name {
             check_times(&inside, window, of)?;
         }
         let hits = query::search::find(&segment, &SearchPattern::text("ab"), HitPage::first(5), Work::IN_PLACE).unwrap();

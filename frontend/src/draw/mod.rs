@@ -10,6 +10,7 @@ pub mod front;
 mod heat;
 pub mod instance;
 pub mod label;
+pub mod light_band;
 mod load;
 pub mod names;
 pub mod palette;
@@ -28,6 +29,8 @@ pub mod wait_band;
 mod box_pen;
 #[cfg(feature = "browser")]
 pub mod canvas_2d;
+#[cfg(feature = "browser")]
+pub mod light_pen;
 #[cfg(feature = "browser")]
 pub mod overlay;
 #[cfg(feature = "browser")]

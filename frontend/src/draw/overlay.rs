@@ -10,6 +10,8 @@ use super::arrow::{Arrow, Tag};
 use super::finding_box::DrawnBoxes;
 use super::front::{Front, FrontOf, Mark};
 use super::label::Label;
+use super::light_band::LightBand;
+use super::light_pen::LitRows;
 use super::palette::{Ground, Ink};
 use super::path_line::PathLine;
 use super::scene::Rect;
@@ -94,6 +96,8 @@ pub struct Shade {
 pub struct Above<'a> {
     /// The drawing of each area.
     pub areas: Vec<AreaAbove<'a>>,
+    /// The rows of light that the areas need.
+    pub lit: Option<&'a LitRows>,
     /// Arrows to and from the selected slice.
     pub arrows: Vec<Arrow>,
     /// The critical path, if it is shown.
@@ -113,6 +117,8 @@ pub struct AreaAbove<'a> {
     pub labels: Vec<Label<'a>>,
     /// The places that are clear while everything else is dim. `None` if nothing is.
     pub clear: Option<Vec<Rect>>,
+    /// The light of a search, if it is shown.
+    pub light: Vec<LightBand>,
     /// Boxes of findings.
     pub boxes: DrawnBoxes,
     /// The slice under the pointer.
@@ -234,7 +240,7 @@ impl Pen {
             context.begin_path();
             context.rect(0.0, part.area.top_px, scale.width_px, part.area.height_px);
             context.clip();
-            self.draw_area(part, scale.width_px, inks);
+            self.draw_area(part, above.lit, scale.width_px, inks);
             context.restore();
         }
         self.path(&above.path, scale.width_px, inks);
@@ -256,7 +262,7 @@ impl Pen {
         }
     }
 
-    fn draw_area(&self, above: &AreaAbove<'_>, width_px: f64, inks: &Inks) {
+    fn draw_area(&self, above: &AreaAbove<'_>, lit: Option<&LitRows>, width_px: f64, inks: &Inks) {
         let context = &self.context;
         context.set_fill_style_str(inks.ground);
         for label in above.labels.iter().filter(|label| label.gap_px > 0.0) {
@@ -273,6 +279,9 @@ impl Pen {
         }
         if let Some(clear) = &above.clear {
             self.veil(above.area, width_px, clear, inks);
+        }
+        if let Some(lit) = lit {
+            self.light(&above.light, lit, width_px);
         }
         self.boxes(&above.boxes, inks);
         for front in &above.fronts {

@@ -11,6 +11,7 @@ pub mod finding_place;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod hits;
+pub mod light;
 pub mod metric_share;
 pub mod point;
 pub mod pointing;

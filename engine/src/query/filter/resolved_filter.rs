@@ -73,8 +73,8 @@ impl ResolvedFilter {
         search::hits_of(segment, self.rows(segment, work)?, page, work)
     }
 
-    /// The rows of the slices that the query finds.
-    fn rows<B: Bytes>(&self, segment: &Segment<B>, work: Work<'_>) -> Result<RoaringBitmap> {
+    /// The rows of the slices that the query finds. An empty query finds nothing.
+    pub fn rows<B: Bytes>(&self, segment: &Segment<B>, work: Work<'_>) -> Result<RoaringBitmap> {
         if self.words.is_empty() {
             return Ok(RoaringBitmap::new());
         }

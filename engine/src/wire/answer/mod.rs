@@ -2,11 +2,13 @@
 //! are the rank's own.
 
 mod regions;
+mod search;
 mod totals;
 
 use rustc_hash::FxHashMap;
 
 pub use regions::regions;
+pub use search::{light, search};
 pub use totals::{activity, selection, summary, waits};
 
 use super::allowance::AnswerAllowance;
@@ -17,7 +19,6 @@ use super::counter::{CounterDetail, CounterSample, CounterTotals};
 use super::detail::{
     FieldContent, FieldValue, Neighbour, OperationMember, OperationTransfer, SliceDetail, SliceEntry,
 };
-use super::search::{SearchHit, SearchResult};
 use super::selection::Side;
 use super::tile::{Content, Tile, TileCell, TileLane, TileLimit, TileRange, TileSample, TileSlice};
 use super::window::WindowEvents;
@@ -27,9 +28,9 @@ use crate::exec::{Cancel, Work};
 use crate::makers::{self, job};
 use crate::model::track::Initially;
 use crate::model::{self, NameId, OwnedValue, TrackId};
-use crate::query::{self, DensityCells, HitPage, ResolvedFilter, SliceAt, StepDirection};
+use crate::query::{self, SliceAt, StepDirection};
 use crate::rank::RankView;
-use crate::segment::{Bytes, ColumnRole, Segment, SliceArrow};
+use crate::segment::{Bytes, Segment, SliceArrow};
 use crate::tile::{self, LaneContent, TileId};
 
 /// All data that the page needs to lay out a rank. `names` and `later` do not come from the
@@ -443,31 +444,4 @@ pub fn window<B: Bytes>(
 fn tracks_of<B: Bytes>(segment: &Segment<B>, wanted: Option<&[u32]>) -> Vec<TrackId> {
     let wanted: Option<Vec<TrackId>> = wanted.map(|ids| ids.iter().copied().map(TrackId).collect());
     query::slice::tracks(segment, wanted.as_deref())
-}
-
-/// The slices that a query or a pattern finds; the hits of one page in detail.
-pub fn search<B: Bytes>(
-    rank: RankView<'_, B>,
-    filter: &ResolvedFilter,
-    page: HitPage,
-    parts: DensityCells,
-    work: Work<'_>,
-) -> Result<SearchResult> {
-    let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
-    let found = filter.find(segment, page, work)?;
-    let hits = found.hits.iter().map(|hit| {
-        let field = match hit.role {
-            ColumnRole::Field(id) => segment.footer().fields[id.0 as usize].1.name.as_str(),
-            _ => "name",
-        };
-        let field = left.text(field)?;
-        work.cancel.check()?;
-        Ok(SearchHit { slice: entry(segment, &query::slice::read(segment, hit.row)?, &left)?, field })
-    });
-    Ok(SearchResult {
-        hits: hits.collect::<Result<_>>()?,
-        before: found.before,
-        total: found.rows.len(),
-        density: query::density(segment, &found.rows, parts, work)?,
-    })
 }

@@ -8,6 +8,7 @@ use crate::exec::Work;
 use crate::makers::job;
 use crate::makers::job::activity::ActivityQuantity;
 use crate::metrics::MetricScope;
+use crate::query::ResolvedFilter;
 use crate::rank::RankView;
 use crate::segment::Bytes;
 use crate::wire::activity::{AbsentQuantity, ActivityRate, ActivityShares, RankShares};
@@ -21,15 +22,19 @@ use crate::wire::summary::{
 use crate::wire::waits::{WaitShares, WaitSteps};
 use crate::{makers, metrics, query};
 
-/// Statistics of a span, over all tracks or the requested ones.
+/// Statistics of a span, over all tracks or the requested ones, and over all slices or those that a
+/// query finds.
 pub fn selection<B: Bytes>(
     rank: RankView<'_, B>,
     span: Interval,
     tracks: Option<&[u32]>,
+    filter: Option<&ResolvedFilter>,
     work: Work<'_>,
 ) -> Result<SelectionSummary> {
     let (segment, left) = (rank.segment, AnswerAllowance::of_answer());
-    let selection = query::selection::select(segment, &tracks_of(segment, tracks), span, work)?;
+    let rows = filter.map(|filter| filter.rows(segment, work)).transpose()?;
+    let tracks = tracks_of(segment, tracks);
+    let selection = query::selection::select_rows(segment, &tracks, span, rows.as_ref(), work)?;
     let by_name = selection.by_name.iter().map(|name| {
         left.take(size_of::<NameTotal>())?;
         Ok(NameTotal {

@@ -18,6 +18,7 @@ mod edit_subjects;
 mod events;
 mod findings;
 mod graph_progress;
+mod light;
 mod limit;
 mod notes;
 mod paired_tracks;
@@ -74,6 +75,7 @@ questions! {
         Counter: counter::CounterQuestion,
         Events: events::EventsQuestion,
         Search: search::SearchQuestion,
+        Light: light::LightQuestion,
         Completion: completion::CompletionQuestion,
         Selection: selection::SelectionQuestion,
         Summary: summary::SummaryQuestion,

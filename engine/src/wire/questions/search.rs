@@ -9,7 +9,7 @@ use crate::exec::Work;
 use crate::makers::SHORT_NAMES;
 use crate::metrics::trace;
 use crate::query::{
-    DensityCells, FilterScope, HitPage, HitPlace, PatternError, RegionSpan, ResolvedFilter, SearchPattern,
+    DensityCells, FilterScope, HitPage, HitPlace, RegionSpan, ResolvedFilter, SearchPattern,
     Syntax, WordFilter,
 };
 use crate::wire::answer;
@@ -27,11 +27,15 @@ const TOWARDS: Words<Toward> =
     &[("next", Toward::Next), ("previous", Toward::Previous), ("around", Toward::Around)];
 const DIRECTION: Word<Toward> = Word { name: "direction", words: TOWARDS, default: Some(Toward::Next) };
 
+/// The parameter of the syntax of a query.
+pub(super) const SYNTAX: Word<Syntax> =
+    Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) };
+
 /// Most spans in which hits are counted.
 const MOST_CELLS: u32 = 4_096;
 
 /// Only a regular expression made to be slow needs more than a second.
-const LIMIT: TimeLimit =
+pub(super) const LIMIT: TimeLimit =
     TimeLimit { seconds: 10, what: "the search", advice: "use a more specific text or a smaller window" };
 
 /// Hits relative to a place.
@@ -55,7 +59,7 @@ parameters! {
         /// Syntax of the query: a plain text; a regular expression of Rust's crate regex, without
         /// look-around and backreferences; or words, fields and numbers, such as `opcode=MATMUL
         /// dur>5us -/warm.?up/`. The error of an invalid query names the character.
-        pub syntax: Syntax = Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) },
+        pub syntax: Syntax = SYNTAX,
         /// Time from which a query counts `start`, in picoseconds since the profile's origin.
         pub zero_ps: i64 = ZeroTime,
         /// Place among the hits.
@@ -86,31 +90,38 @@ impl Ask for SearchQuestion {
 
 impl AskRank for SearchQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SearchResult, Refusal> {
-        let refused = |error: PatternError| Refusal::new(RefusalKind::BadPattern, error.to_string());
-        let view = rank.view();
-        let filter = match self.syntax {
-            Syntax::Query => {
-                let needs_regions = WordFilter::parse(&self.text).is_ok_and(|filter| filter.needs_regions());
-                let regions = if needs_regions { regions_of(rank, work)? } else { Vec::new() };
-                let scope = FilterScope {
-                    rank: rank.number(),
-                    // Times of questions are those of the rank.
-                    zero_ps: self.zero_ps,
-                    regions: &regions,
-                    short_names: &SHORT_NAMES,
-                    ..FilterScope::default()
-                };
-                ResolvedFilter::new(view.segment, &self.text, &scope)
-            }
-            Syntax::Text | Syntax::Regex => {
-                SearchPattern::new(&self.text, self.syntax).map(ResolvedFilter::from)
-            }
-        };
+        let (view, filter) = (rank.view(), filter_of(rank, &self.text, self.syntax, self.zero_ps, work)?);
         let span = self.span.unwrap_or_else(|| trace::span(view.segment));
         let parts = DensityCells { span, count: at_most(self.cells, MOST_CELLS) };
-        answer::search(view, &filter.map_err(refused)?, self.page(), parts, work)
-            .map_err(|error| rank.refusal(error))
+        answer::search(view, &filter, self.page(), parts, work).map_err(|error| rank.refusal(error))
     }
+}
+
+/// The query of a question about a rank.
+pub(super) fn filter_of(
+    rank: &impl Rank,
+    text: &str,
+    syntax: Syntax,
+    zero_ps: i64,
+    work: Work<'_>,
+) -> Result<ResolvedFilter, Refusal> {
+    let filter = match syntax {
+        Syntax::Query => {
+            let needs_regions = WordFilter::parse(text).is_ok_and(|filter| filter.needs_regions());
+            let regions = if needs_regions { regions_of(rank, work)? } else { Vec::new() };
+            let scope = FilterScope {
+                rank: rank.number(),
+                // Times of questions are those of the rank.
+                zero_ps,
+                regions: &regions,
+                short_names: &SHORT_NAMES,
+                ..FilterScope::default()
+            };
+            ResolvedFilter::new(rank.view().segment, text, &scope)
+        }
+        Syntax::Text | Syntax::Regex => SearchPattern::new(text, syntax).map(ResolvedFilter::from),
+    };
+    filter.map_err(|error| Refusal::new(RefusalKind::BadPattern, error.to_string()))
 }
 
 impl SearchQuestion {
@@ -144,7 +155,7 @@ pub fn syntax_name(syntax: Syntax) -> &'static str {
 }
 
 /// A time that counts as zero: the origin, unless another one is given.
-struct ZeroTime;
+pub(super) struct ZeroTime;
 
 const ZERO_PS: &str = "zero_ps";
 

@@ -1,11 +1,13 @@
 //! Statistics of a span.
 
+use super::search::{LIMIT, SYNTAX, ZeroTime, filter_of};
 use crate::base::Interval;
 use crate::exec::Work;
+use crate::query::Syntax;
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, Weight};
-use crate::wire::grammar::{Numbers, Span, parameters};
-use crate::wire::refusal::Refusal;
+use crate::wire::grammar::{Numbers, Span, TextIfAny, parameters};
+use crate::wire::refusal::{Refusal, RefusalKind};
 use crate::wire::selection::SelectionSummary;
 
 parameters! {
@@ -15,6 +17,20 @@ parameters! {
         pub span: Interval = Span,
         /// Numbers of the tracks to read, separated by commas; by default all.
         pub tracks: Option<Vec<u32>> = Numbers("tracks"),
+        /// Query of a search, whose hits alone count; by default all slices do.
+        pub text: Option<String> = TextIfAny("q"),
+        /// Syntax of the query, as in a search.
+        pub syntax: Syntax = SYNTAX,
+        /// Time from which a query counts `start`, in picoseconds since the profile's origin.
+        pub zero_ps: i64 = ZeroTime,
+    }
+}
+
+impl SelectionQuestion {
+    /// The question about all slices in a span.
+    #[must_use]
+    pub fn of_all(span: Interval) -> Self {
+        Self { span, tracks: None, text: None, syntax: Syntax::default(), zero_ps: 0 }
     }
 }
 
@@ -22,7 +38,12 @@ impl Ask for SelectionQuestion {
     type Answer = SelectionSummary;
 
     const PATH: &'static str = of_rank!("/selection");
-    const MANNER: Manner = Manner { pace: Pace::Slow, ..Manner::of("summariseSelection", Weight::Heavy) };
+    const MANNER: Manner = Manner {
+        pace: Pace::Slow,
+        time_limit: Some(LIMIT),
+        refusals: &[RefusalKind::BadPattern, RefusalKind::TooSlow],
+        ..Manner::of("summariseSelection", Weight::Heavy)
+    };
 
     fn restate(&self, answer: &mut SelectionSummary) {
         (answer.start_ps, answer.end_ps) = (self.span.start.0, self.span.end.0);
@@ -31,7 +52,10 @@ impl Ask for SelectionQuestion {
 
 impl AskRank for SelectionQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SelectionSummary, Refusal> {
-        let found = answer::selection(rank.view(), self.span, self.tracks.as_deref(), work);
+        let filter =
+            self.text.as_ref().map(|text| filter_of(rank, text, self.syntax, self.zero_ps, work)).transpose()?;
+        let (span, tracks) = (self.span, self.tracks.as_deref());
+        let found = answer::selection(rank.view(), span, tracks, filter.as_ref(), work);
         found.map_err(|error| rank.refusal(error))
     }
 }

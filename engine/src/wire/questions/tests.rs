@@ -56,8 +56,9 @@ fn addresses_stay_as_they_are() {
             "{rank}/search?q=a%20b&syntax=query&zero_ps=3&at_ps=4&at_row=6&direction=around&limit=2\
              &cells=2&start_ps=-5&end_ps=7"
         ),
+        format!("{rank}/search/light?q=a%20b&syntax=query&zero_ps=3&start_ps=-5&end_ps=7&cells=2"),
         format!("{rank}/search/completions?q=a%20b&cursor=2&limit=2"),
-        format!("{rank}/selection?start_ps=-5&end_ps=7&tracks=3,5"),
+        format!("{rank}/selection?start_ps=-5&end_ps=7&tracks=3,5&q=a%20b&syntax=query&zero_ps=3"),
         format!("{rank}/summary?start_ps=-5&end_ps=7"),
         format!("{rank}/waits?start_ps=-5&end_ps=7&steps=2&ranks=3,5"),
         format!("{rank}/activity?quantity=compute"),

@@ -64,7 +64,7 @@ pub fn ProfilePage(
                             view! {
                                 <div class="timeline-place">
                                     <div class="timeline-column">
-                                        <TimelineArea opened />
+                                        <TimelineArea opened search />
                                         <PanelFrame panels side=PanelSide::Drawer />
                                     </div>
                                     <PanelFrame panels side=PanelSide::Dock />
@@ -134,7 +134,7 @@ fn Notices(opened: Opened) -> impl IntoView {
 }
 
 #[component]
-fn TimelineArea(opened: Opened) -> impl IntoView {
+fn TimelineArea(opened: Opened, search: Search) -> impl IntoView {
     let hover = RwSignal::new(None::<Hover>);
     // Changes of the rank reach the timeline without creating it again.
     let here = Memo::new(move |_| {
@@ -159,7 +159,8 @@ fn TimelineArea(opened: Opened) -> impl IntoView {
     let menu = RwSignal::new(None::<Point>);
     let on_menu = Callback::new(move |at: Point| menu.set(Some(at)));
     let bands = shown_bands(opened);
-    let run = DrawnRun { path: opened.path.stretches, waits: opened.waits.stretches };
+    let run =
+        DrawnRun { path: opened.path.stretches, waits: opened.waits.stretches, light: search.lights.shown };
     view! {
         <main class="timeline-area">
             {move || if here.get() {

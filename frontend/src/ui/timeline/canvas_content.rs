@@ -9,6 +9,7 @@ use nprof_engine::wire::detail::{SliceDetail, SliceEntry};
 use crate::draw::palette::Ground;
 use crate::fetch::{RankSource, Source};
 use crate::view::finding_box::PlacedBox;
+use crate::view::light::Light;
 use crate::view::rows::layout::sight::RowSight;
 use crate::view::run_path::PathStretch;
 use crate::view::run_waits::WaitStretch;
@@ -51,6 +52,8 @@ pub struct ShownTimeline {
     pub path: Option<Arc<Vec<PathStretch>>>,
     /// The waits, if they are shown.
     pub waits: Option<Arc<Vec<WaitStretch>>>,
+    /// The light on the hits of a search.
+    pub light: Option<Arc<Light>>,
     /// The boxes of findings.
     pub boxes: Arc<Vec<PlacedBox>>,
     /// Background of the canvases.

@@ -7,6 +7,7 @@ use nprof_engine::base::Interval;
 use web_sys::HtmlCanvasElement;
 
 use super::minimap::Picture;
+use crate::draw::light_pen::LitRows;
 use crate::draw::overlay::{Pen, Shade};
 use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;
@@ -76,6 +77,8 @@ pub struct Tools {
     pub ruler: Pen,
     /// Draws the minimap.
     pub minimap: Picture,
+    /// The rows of light that are painted. `None` if the browser gives no further canvas.
+    pub lit: Option<LitRows>,
     below: Option<Below>,
     ruled: Option<Ruled>,
 }
@@ -98,7 +101,8 @@ impl Tools {
             Ok(painter) => (Some(painter), None),
             Err(reason) => (None, Some(reason)),
         };
-        Ok((Self { canvases, painter, above, ruler, minimap, below: None, ruled: None }, missing))
+        let lit = LitRows::new();
+        Ok((Self { canvases, painter, above, ruler, minimap, lit, below: None, ruled: None }, missing))
     }
 
     /// Switches to the 2-D painter after the browser took the graphics card away.

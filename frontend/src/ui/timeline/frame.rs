@@ -18,6 +18,7 @@ use crate::draw::batch::Batch;
 use crate::draw::finding_box::DrawnBoxes;
 use crate::draw::front::{FrontOf, front};
 use crate::draw::label::{Label, labels};
+use crate::draw::light_band::light_bands;
 use crate::draw::overlay::{Above, AreaAbove, Pen, Shade};
 use crate::draw::painter::Painter;
 use crate::draw::path_line::PathLine;
@@ -159,7 +160,11 @@ impl Stage {
         let areas: Vec<_> = areas.collect();
         self.selected_rects = areas.iter().filter_map(|area| area.selected).collect();
         self.tags = areas.iter().flat_map(|area| area.boxes.tags.iter().cloned()).collect();
+        if let (Some(lit), Some(light)) = (&mut tools.lit, &self.shown.light) {
+            lit.paint(light, &self.shown.sheet, ground, areas.iter().flat_map(|area| &area.light));
+        }
         let above = above(&camera(sight.others), &self.shown, &self.gesture, areas);
+        let above = Above { lit: tools.lit.as_ref().filter(|_| self.shown.light.is_some()), ..above };
         tools.above.draw_above(&scale, height_px, ratio, ground, &above);
         let ruled = Ruled { scale, zero_ps: self.shown.zero.0, ratio, ground, shades: above.shades };
         if tools.is_ruler_new(ruled.clone()) {
@@ -269,6 +274,7 @@ fn above<'a>(
             .as_ref()
             .map_or_else(Vec::new, |detail| arrows(camera, detail, format::duration)),
         path: shown.path.as_ref().map_or_else(PathLine::default, |path| PathLine::of(camera, path)),
+        lit: None,
         shades: marked.into_iter().chain(dragged).collect(),
         pointer_px: gesture.pointer.map(|pointer| pointer.at.x_px),
     }
@@ -288,6 +294,7 @@ fn area_above<'a>(camera: &Camera<'a>, shown: &ShownTimeline, hovered: Option<&H
         labels: Vec::new(),
         boxes: DrawnBoxes::default(),
         clear: shown.path.as_deref().map(|path| clear_places(camera, path)),
+        light: shown.light.as_ref().map_or_else(Vec::new, |light| light_bands(camera, light)),
         hovered: hovered.and_then(|hit| match hit.what {
             Hovered::Slice { start_ps, duration_ps, .. } | Hovered::Limit { start_ps, duration_ps, .. } => {
                 camera.rect(hit.track, hit.lane, start_ps, duration_ps)

@@ -68,6 +68,7 @@ use crate::view::rows::layout::sight::{RowPart, RowSight};
 use crate::view::rows::occupancy::Occupied;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::SheetTrack;
+use crate::view::light::Light;
 use crate::view::run_path::PathStretch;
 use crate::view::run_waits::WaitStretch;
 use crate::view::source_id::SourceId;
@@ -104,13 +105,15 @@ pub struct Tracks {
     pub offers: Memo<PinOffers>,
 }
 
-/// Answers about the run that are drawn in the timeline.
+/// Answers that are drawn in the timeline.
 #[derive(Clone, Copy)]
 pub struct DrawnRun {
     /// The critical path, if it is shown.
     pub path: Memo<Option<Arc<Vec<PathStretch>>>>,
     /// The waits, if they are shown.
     pub waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
+    /// The light on the hits of a search, if there is one.
+    pub light: Memo<Option<Arc<Light>>>,
 }
 
 /// The timeline of the shown ranks.
@@ -141,7 +144,7 @@ pub fn Timeline(
     let occupied = RwSignal::new(Occupied::default());
     let stage = StageHandle::new(pointed.before(on_hover), problem, occupied);
     let parts = TimelineElements::new();
-    let scene = Scene::new(view, tracks, times, occupied);
+    let scene = Scene::new(view, tracks, times, occupied, run.light);
     row_heights::follow(stage, scene.window);
     open_canvases(stage, parts, missing);
     measure::follow(parts.frame, parts.width, scene.times.tracks_size);
@@ -289,7 +292,13 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(view: Signal<View>, tracks: Tracks, times: Times, occupied: RwSignal<Occupied>) -> Self {
+    fn new(
+        view: Signal<View>,
+        tracks: Tracks,
+        times: Times,
+        occupied: RwSignal<Occupied>,
+        light: Memo<Option<Arc<Light>>>,
+    ) -> Self {
         let widest = Memo::new(move |_| widest(times.whole.get()));
         let window = Memo::new(move |_| view.with(|view| view.window_in(times.reach.get())));
         let state = Memo::new(move |_| view.with(|view| view.tracks.groups.clone()));
@@ -299,13 +308,19 @@ impl Scene {
             let is_fit = view.with(|view| view.tracks.height == RankHeight::Fit);
             is_fit.then(|| size.get().height_px).filter(|height_px| *height_px > 0.0)
         });
+        let only_hits = Memo::new(move |_| view.with(|view| view.search.is_only_hits()));
         let layout = Memo::new(move |_| {
+            let light = only_hits.get().then(|| light.get()).flatten();
             let state = TracksState { groups: state.get(), ..TracksState::default() };
             let (order, standings) = (order.get(), tracks.standings.get());
             let ranks = RankRows { key: |rank| standings.key(rank, order), fit_px: fit_px.get() };
             let is_closed = |group: &SheetTrack| state.is_closed(group);
             tracks.sheet.with(|sheet| {
                 let usual = Layout::of_ranks(sheet, Some(ranks), is_closed);
+                let usual = match &light {
+                    Some(light) => usual.of_hits(sheet, light),
+                    None => usual,
+                };
                 Arc::new(occupied.with(|occupied| usual.shrunk(sheet, occupied)))
             })
         });
@@ -393,6 +408,7 @@ fn show(stage: StageHandle, scene: Scene, Marked { selected, pointed, run, boxes
             marked,
             path: run.path.get(),
             waits: run.waits.get(),
+            light: run.light.get(),
             boxes: boxes.get(),
             ground: match theme.get() {
                 Theme::Light => Ground::Light,

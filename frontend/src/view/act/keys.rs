@@ -64,6 +64,8 @@ pub enum Chord {
     InSearch(&'static str),
     /// Shift and the key of this name in the field of the search.
     ShiftInSearch(&'static str),
+    /// Control or Command, and the key of this name in the field of the search.
+    ControlInSearch(&'static str),
     /// Alt and the key in this position in the field of the search.
     AltInSearch(&'static str),
 }
@@ -97,6 +99,9 @@ impl Chord {
             Self::Control(letter) => (control || meta) && !alt && !shift && types(letter),
             Self::InSearch(name) => in_search && !shift && types(name),
             Self::ShiftInSearch(name) => in_search && shift && types(name),
+            Self::ControlInSearch(name) => {
+                scope == Scope::Search && (control || meta) && !alt && !shift && types(name)
+            }
             // By position: with Alt, some keyboards type another character.
             Self::AltInSearch(code) => {
                 scope == Scope::Search && alt && !control && !meta && press.code == code
@@ -113,7 +118,7 @@ impl Chord {
             }
             Self::At(code) => (None, letter_at(code)),
             Self::Go(letter) => (Some("G"), letter),
-            Self::Control(letter) => (Some("Ctrl"), letter),
+            Self::Control(key) | Self::ControlInSearch(key) => (Some("Ctrl"), key),
             Self::ShiftInSearch(name) => (Some("Shift"), name),
             Self::AltInSearch(code) => (Some("Alt"), letter_at(code)),
         };

@@ -53,6 +53,10 @@ pub enum Act {
     PreviousHit,
     /// Switches between text and regular expression.
     SwitchSyntax,
+    /// Leaves out the tracks without hits, or shows all again.
+    SwitchOnlyHits,
+    /// Adds up the hits.
+    SumHits,
     /// Ends the search.
     EndSearch,
     /// Opens or closes the drawer.

@@ -99,6 +99,8 @@ pub const GROUPS: &[ActGroup] = &[
             row(NextHit, "Next hit from here", &[InSearch("Enter")], SEARCH),
             row(PreviousHit, "Previous hit from here", &[ShiftInSearch("Enter")], SEARCH),
             row(SwitchSyntax, "Text or regular expression", &[AltInSearch("KeyR")], PROFILE),
+            row(SwitchOnlyHits, "Only tracks with hits, or all", &[AltInSearch("Enter")], SEARCH),
+            row(SumHits, "Add up the hits", &[ControlInSearch("Enter")], SEARCH),
             row(EndSearch, "End the search", &[InSearch("Escape")], SEARCH),
         ],
         gestures: &[],

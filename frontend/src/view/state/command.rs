@@ -106,6 +106,10 @@ pub enum Command {
     SearchForText(String),
     /// Sets the syntax of the search text.
     SearchAs(Syntax),
+    /// Leaves out the tracks without hits, or shows all again.
+    ShowOnlyHits(bool),
+    /// Adds up the hits of the search alone, or all slices.
+    SumOnlyHits(bool),
     /// Opens a tab with its panel.
     ShowTab(Tab),
     /// Turns to a tab. Its panel stays open or closed.
@@ -223,6 +227,8 @@ impl Command {
             | Self::SearchFor(_)
             | Self::SearchForText(_)
             | Self::SearchAs(_)
+            | Self::ShowOnlyHits(_)
+            | Self::SumOnlyHits(_)
             | Self::ShowTab(_)
             | Self::TurnTo(_)
             | Self::ClosePanel { .. }

@@ -18,6 +18,7 @@ pub mod trail;
 pub mod url_error;
 
 use nprof_engine::base::Interval;
+use nprof_engine::query::Syntax;
 
 use self::compare::CompareState;
 use self::data::DataView;
@@ -87,6 +88,13 @@ pub struct View {
 }
 
 impl View {
+    /// The query and its syntax, if only its hits are added up.
+    #[must_use]
+    pub fn summed_hits(&self) -> Option<(String, Syntax)> {
+        let is_summed = self.selection.of_hits && !self.search.query.is_empty();
+        is_summed.then(|| (self.search.query.clone(), self.search.syntax))
+    }
+
     /// The view of a profile as it opens.
     #[must_use]
     pub fn of_profile(profile: &str) -> Self {

@@ -15,6 +15,8 @@ pub struct SelectionState {
     pub marked: Option<Interval>,
     /// The name of the slice whose span is marked.
     pub marked_slice: Option<String>,
+    /// Whether only the hits of the search are added up.
+    pub of_hits: bool,
 }
 
 impl SelectionState {
@@ -44,6 +46,7 @@ impl SelectionState {
                 (self.marked, self.marked_slice) =
                     (Some(*span), Some(name.clone()).filter(|name| !name.is_empty()));
             }
+            Command::SumOnlyHits(of_hits) => self.of_hits = *of_hits,
             // Rows and counters of the previous rank mean nothing in the next one.
             Command::OpenRank(_) | Command::InRank { .. } => (self.row, self.reading) = (None, None),
             _ => {}

@@ -109,6 +109,9 @@ impl fmt::Display for ViewParameters<'_> {
         if let Some(name) = &view.selection.marked_slice {
             write!(f, "&marked={}", percent_encoded(name))?;
         }
+        if view.summed_hits().is_some() {
+            write!(f, "&totals={HITS}")?;
+        }
         for (name, state) in GROUPS {
             let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
@@ -136,8 +139,11 @@ impl fmt::Display for ViewParameters<'_> {
         if !view.search.query.is_empty() {
             write!(f, "&q={}", percent_encoded(&view.search.query))?;
         }
+        if view.search.is_only_hits() {
+            write!(f, "&only={HITS}")?;
+        }
         // Without a syntax, an address states a text.
-        if view.search != SearchState::default() {
+        if !view.search.query.is_empty() || view.search.syntax != SearchState::default().syntax {
             write!(f, "&search={}", syntax_name(view.search.syntax))?;
         }
         write!(f, "{}{}{}{}", view.panels, view.orders, view.plots, view.compare)?;
@@ -284,6 +290,8 @@ impl View {
             }
             "mark" => self.selection.marked = Some(span(value)?),
             "marked" => self.selection.marked_slice = Some(decoded("marked", value)?),
+            "totals" if value == HITS => self.selection.of_hits = true,
+            "totals" => return Err(UrlError::Parameter { name: "totals", expected: HITS }),
             "open" => self.tracks.groups.extend(groups("open", value)?),
             "closed" => self.tracks.groups.extend(groups("closed", value)?),
             "row" => self.tracks.top = Some(top_row("row", value)?),
@@ -297,6 +305,8 @@ impl View {
             "rows" if value == RankHeight::FIT => self.tracks.height = RankHeight::Fit,
             "rows" => return Err(UrlError::Parameter { name: "rows", expected: RankHeight::FIT }),
             "q" => self.search.query = query_text(value)?,
+            "only" if value == HITS => self.search.only_hits = true,
+            "only" => return Err(UrlError::Parameter { name: "only", expected: HITS }),
             "search" => self.search.syntax = syntax(value)?,
             "tab" => self.open_tab(value)?,
             "region" => self.region = Some(decoded("region", value)?).filter(|name| !name.is_empty()),
@@ -324,6 +334,8 @@ impl View {
 
 /// Parameter of the time by which the profiles after the first one stand later.
 const LATER: &str = "later";
+/// Value of the parameter for tracks with hits alone.
+const HITS: &str = "hits";
 const COUNTER: &str = "the path of a counter and picoseconds, written Power@1500";
 const ROW: &str = "the path of a track, written Engines/Tensor or 7:Engines/Tensor";
 const PATHS: &str = "paths of tracks with commas between";

@@ -75,7 +75,7 @@ fn selection() -> impl Strategy<Value = SelectionState> {
     let reading = (path(), any::<i64>()).prop_map(|(track, time_ps)| Reading { track, time_ps });
     let marked_slice = option::of("\\PC{1,8}");
     (option::of(any::<u32>()), option::of(reading), option::of(intervals()), marked_slice).prop_map(
-        |(row, reading, marked, marked_slice)| SelectionState { row, reading, marked, marked_slice },
+        |(row, reading, marked, marked_slice)| SelectionState { row, reading, marked, marked_slice, of_hits: false },
     )
 }
 
@@ -145,6 +145,7 @@ proptest! {
         names in proptest::collection::vec("\\PC{1,12}", 2..4), tracks in tracks(), selection in selection(),
         window in option::of(intervals()), numbered in option::of(numbered()),
         (query, syntax) in ("\\PC{0,12}", prop_oneof![Just(Syntax::Query), Just(Syntax::Regex)]),
+        (only_hits, of_hits) in any::<(bool, bool)>(),
         panels in panels(), (orders, plots, compare) in (orders(), plots(), compare()),
         (region, muted) in (option::of("\\PC{1,8}"), muted()),
         beside in proptest::collection::vec("\\PC{1,8}", 0..=MOST_BESIDE),
@@ -152,7 +153,9 @@ proptest! {
         (timebase, later_ps) in (prop_oneof![Just(Timebase::Aligned), Just(Timebase::Raw)], any::<i64>()),
         place in proptest::sample::select(&ProfilePlace::ALL[..]),  filter in "\\PC{0,12}",
     ) {
-        let search = SearchState { query, syntax };
+        let has_query = !query.is_empty();
+        let search = SearchState { only_hits: only_hits && has_query, query, syntax };
+        let selection = SelectionState { of_hits: of_hits && has_query, ..selection };
         let data = DataView { filter, ..DataView::default() };
         let profiles = ProfileNames::of(names).unwrap();
         let view = View { profiles, place, data, window, timebase, later_ps, tracks, selection, search, panels, orders, plots, compare, region, beside, muted, numbered, of, is_bare: false };
@@ -231,7 +234,7 @@ fn links_without_a_rank_keep_what_they_showed() {
 #[test]
 fn links_of_all_versions_are_read() {
     let path = |text| TrackPath::read(text).expect("a path");
-    let search = SearchState { query: "a b".to_owned(), syntax: Syntax::Regex };
+    let search = SearchState { query: "a b".to_owned(), syntax: Syntax::Regex, only_hits: false };
     let selection =
         SelectionState { row: Some(4), marked: Some(Interval::new(-5, 6)), ..SelectionState::default() };
     let common = View {

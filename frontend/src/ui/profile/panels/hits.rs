@@ -10,6 +10,7 @@ use crate::ui::controls::{Failure, If, Loading, Name, keyed};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::search::Search;
 use crate::ui::text::format;
+use crate::view::Act;
 
 /// The panel's content.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +98,7 @@ fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
     view! {
         <div class="results" class:has-details=has_details>
             <div class="hits" class:is-stale=is_stale>
+                <HitActions search />
                 <More search end=PageEnd::Earlier />
                 <ol aria-label="Hits">
                     {keyed(
@@ -113,6 +115,32 @@ fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
                 </div>
             </If>
         </div>
+    }
+}
+
+/// What can be done with all hits.
+#[component]
+fn HitActions(search: Search) -> impl IntoView {
+    view! {
+        <p class="hit-actions">
+            <button
+                type="button"
+                class="button button-toggle"
+                aria-pressed=move || search.is_only_hits().to_string()
+                title=Act::SwitchOnlyHits.titled("Leave out tracks without hits")
+                on:click=move |_| search.toggle_only_hits()
+            >
+                "Only tracks with hits"
+            </button>
+            <button
+                type="button"
+                class="button"
+                title=Act::SumHits.titled("Add up the hits")
+                on:click=move |_| search.sum()
+            >
+                "Totals of the hits"
+            </button>
+        </p>
     }
 }
 

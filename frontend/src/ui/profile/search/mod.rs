@@ -4,6 +4,7 @@
 //! A walk beyond it fetches the next page. The query is in the address.
 
 mod completer;
+mod light;
 mod query_help;
 mod search_box;
 
@@ -18,6 +19,7 @@ use nprof_engine::wire::questions::{SearchQuestion, Toward};
 use nprof_engine::wire::refusal::RefusalKind;
 use nprof_engine::wire::search::SearchResult;
 
+use light::SearchLights;
 pub use search_box::SearchBox;
 
 use super::open_profile::{Answer, Opened};
@@ -53,6 +55,8 @@ pub struct Search {
     pub(super) input: NodeRef<html::Input>,
     /// Asks again after a failure.
     pub(super) retry: Callback<()>,
+    /// Where the hits are.
+    pub(super) lights: SearchLights,
     draft: RwSignal<Draft>,
     result: Signal<Answer<SearchResult>>,
     /// The last hits of this rank. They stay while the pattern is wrong.
@@ -107,6 +111,7 @@ impl Search {
             opened,
             input: NodeRef::new(),
             retry,
+            lights: SearchLights::new(opened),
             draft: RwSignal::new(Draft::default()),
             result,
             found,
@@ -123,6 +128,8 @@ impl Search {
             Act::NextHit => self.walk(Walk::Forward),
             Act::PreviousHit => self.walk(Walk::Backward),
             Act::SwitchSyntax => self.toggle_syntax(),
+            Act::SwitchOnlyHits => self.toggle_only_hits(),
+            Act::SumHits => self.sum(),
             Act::EndSearch => self.clear(),
             _ => return false,
         }
@@ -213,6 +220,28 @@ impl Search {
         self.opened.act(&Command::SearchAs(other));
     }
 
+    /// Whether only tracks with hits are shown.
+    pub(super) fn is_only_hits(self) -> bool {
+        self.opened.session.view.with(|view| view.search.is_only_hits())
+    }
+
+    /// Leaves out the tracks without hits, or shows all again.
+    pub(super) fn toggle_only_hits(self) {
+        self.opened.act(&Command::ShowOnlyHits(!untrack(|| self.is_only_hits())));
+    }
+
+    /// Adds up the hits in the marked span, or in all of the profile.
+    pub(super) fn sum(self) {
+        self.stop_waiting();
+        self.start();
+        let is_marked = self.opened.session.view.with_untracked(|view| view.selection.marked.is_some());
+        if !is_marked {
+            self.opened.act(&Command::Mark(Some(self.opened.times.whole.get_untracked())));
+        }
+        self.opened.act(&Command::SumOnlyHits(true));
+        self.opened.act(&Command::ShowTab(Tab::Selection));
+    }
+
     /// The mistake in the pattern in the box.
     pub(super) fn mistake(self) -> Option<String> {
         match self.result.get()? {
@@ -252,7 +281,7 @@ impl Search {
         }
     }
 
-    /// `3 of 1,234`, `no hits`.
+    /// `3 of 1,234`, `69 in window · 4,021`, `no hits`.
     pub(super) fn count(self) -> Option<String> {
         let found = self.found()?;
         let selected = self.opened.session.view.with(|view| view.selection.row);
@@ -262,7 +291,10 @@ impl Search {
             (Some(at), total) => {
                 format!("{} of {}", format::count(found.before + at as u64 + 1), format::count(total))
             }
-            (None, total) => format::counted(total, "hit", "hits"),
+            (None, total) => match self.lights.in_window.get().filter(|here| *here < total) {
+                Some(here) => format!("{} in window · {}", format::count(here), format::count(total)),
+                None => format::counted(total, "hit", "hits"),
+            },
         })
     }
 }

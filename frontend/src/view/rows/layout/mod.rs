@@ -1,6 +1,7 @@
 //! Vertical positions of the tracks: the rows of the track tree from top to bottom, with open and
 //! closed groups.
 
+mod only_hits;
 pub mod sight;
 
 use std::collections::{BTreeSet, HashMap};

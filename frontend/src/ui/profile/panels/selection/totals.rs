@@ -25,7 +25,7 @@ use crate::view::ranks::namesake::{nearest, pattern_of};
 use crate::view::source_id::SourceId;
 use crate::view::state::orders::{PanelTable, SELF};
 use crate::view::table::{DataTable, TableColumn, texts};
-use crate::view::{Act, Command};
+use crate::view::{Act, Command, View};
 
 /// Limit of listed rows. The others are counted.
 const MOST_ROWS: usize = 200;
@@ -48,7 +48,8 @@ pub fn Selection(
         let selection = opened.session.view.with(|view| view.selection.clone());
         let others: Vec<SourceId> = opened.shown_beside().into_iter().take(MOST_BESIDE).collect();
         let name = selection.marked_slice.filter(|_| !others.is_empty());
-        Some(ComparisonKey { source, span: selection.marked?, others, regions: regions.get(), name })
+        let hits = opened.session.view.with(View::summed_hits);
+        Some(ComparisonKey { source, span: selection.marked?, others, regions: regions.get(), name, hits })
     });
     let asked =
         QuestionAnswers::new(
@@ -79,6 +80,7 @@ pub fn Selection(
         <div class="marked-region">
             <RegionName opened />
             <BesideLine opened />
+            <OnlyHitsChoice opened />
         </div>
         {totals}
     }
@@ -93,13 +95,20 @@ struct ComparisonKey {
     regions: Vec<NamedSpan>,
     /// Name of the slice whose span it is.
     name: Option<String>,
+    /// The query whose hits alone count.
+    hits: Option<(String, Syntax)>,
 }
 
 /// The totals of all ranks, of the same span or of each rank's own slice of the marked name, and
 /// those of regions.
 async fn compare(opened: Opened, of: ComparisonKey, signal: AbortSignal) -> Result<Summaries, FetchError> {
-    let ComparisonKey { source, span, others, regions, name } = of;
-    let question = |span| SelectionQuestion { span, tracks: None };
+    let ComparisonKey { source, span, others, regions, name, hits } = of;
+    let question = |span| SelectionQuestion {
+        text: hits.as_ref().map(|(text, _)| text.clone()),
+        syntax: hits.as_ref().map_or(Syntax::Query, |(_, syntax)| *syntax),
+        zero_ps: opened.times.zero.get_untracked().0,
+        ..SelectionQuestion::of_all(span)
+    };
     let own = opened.ask(source, question(span), Some(&signal)).await?;
     let mut beside = Vec::new();
     for other in others {
@@ -139,6 +148,31 @@ async fn namesake(
     let own = selected.filter(|detail| detail.slice.name == name).map(|detail| detail.slice.track);
     let own = own.and_then(|track| path(source, track));
     Ok(nearest(&hits, name, span.start.0, |track| own.is_some() && path(other, track) == own))
+}
+
+/// Whether only the hits of the search count. Nothing without a search.
+#[component]
+fn OnlyHitsChoice(opened: Opened) -> impl IntoView {
+    let query = Memo::new(move |_| {
+        opened.session.view.with(|view| view.selection.marked.map(|_| view.search.query.clone()))
+    });
+    let is_on = Memo::new(move |_| opened.session.view.with(|view| view.summed_hits().is_some()));
+    move || {
+        let query = query.get().filter(|query| !query.is_empty())?;
+        let switch = move |_| opened.act(&Command::SumOnlyHits(!is_on.get_untracked()));
+        Some(view! {
+            <button
+                type="button"
+                class="button button-toggle only-hits"
+                aria-pressed=move || is_on.get().to_string()
+                title="Add up the hits of the search alone"
+                on:click=switch
+            >
+                "Only hits of "
+                <code>{query}</code>
+            </button>
+        })
+    }
 }
 
 #[component]

@@ -1,0 +1,192 @@
+//! The hits of a search as light on the rows of the timeline: where they are, lane by lane.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use nprof_engine::base::Interval;
+use nprof_engine::base::order::sort_by;
+use nprof_engine::wire::light::SearchLight;
+
+use super::rows::sheet::Sheet;
+use super::source_id::SourceId;
+use super::time::scale::TimeScale;
+
+/// Least and largest number of parts of a window.
+const LEAST_CELLS: u32 = 512;
+const MOST_CELLS: u32 = 8_192;
+
+/// Stretches of parts, each the first one and the one after the last, in order.
+pub type LitStretches = Vec<(u32, u32)>;
+
+/// The hits of a search in the ranks that are shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Light {
+    ranks: BTreeMap<SourceId, RankLight>,
+}
+
+/// The hits of a search in a rank.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RankLight {
+    /// The span that has the parts, on the page.
+    pub span: Interval,
+    /// Number of its parts.
+    pub cells: u32,
+    /// The lit parts of each track and lane that has any.
+    lanes: HashMap<(u32, u32), LitStretches>,
+    /// The tracks that have hits, also outside of the span.
+    tracks: HashSet<u32>,
+}
+
+/// A row of light: a lane of a track, or all lanes below a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LitRow {
+    /// The rank.
+    pub source: SourceId,
+    /// Index of the track in the sheet.
+    pub track: usize,
+    /// The lane; `None` for a group.
+    pub lane: Option<u32>,
+}
+
+/// A span and the number of its parts, for which light is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LitSpan {
+    /// The span.
+    pub span: Interval,
+    /// Number of its parts.
+    pub cells: u32,
+}
+
+impl LitSpan {
+    /// The span around a window. It stays the same while the window moves a little, and has a part
+    /// for each pixel at least.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the width of a screen")]
+    pub fn around(scale: &TimeScale) -> Self {
+        let window_ps = scale.window.duration_ps().max(1).unsigned_abs();
+        let step_ps = i64::try_from(window_ps.next_power_of_two()).unwrap_or(i64::MAX / 4);
+        let start_ps = scale.window.start.0.div_euclid(step_ps).saturating_mul(step_ps);
+        let end_ps = start_ps.saturating_add(step_ps.saturating_mul(2));
+        let cells = (scale.width_px.ceil() as u32).next_power_of_two().clamp(LEAST_CELLS, MOST_CELLS);
+        Self { span: Interval::new(start_ps, end_ps), cells: cells * 2 }
+    }
+}
+
+impl RankLight {
+    /// The light of an answer, whose times are those of the page.
+    #[must_use]
+    pub fn of(answer: &SearchLight) -> Self {
+        let lanes = answer.lanes.iter().map(|of| ((of.track, of.lane), of.stretches().collect()));
+        Self {
+            span: Interval::new(answer.start_ps, answer.end_ps),
+            cells: answer.cells,
+            lanes: lanes.collect(),
+            tracks: answer.tracks.iter().map(|of| of.track).collect(),
+        }
+    }
+
+    /// The lit parts of all lanes below a group.
+    fn below(&self, sheet: &Sheet, source: SourceId, group: usize) -> LitStretches {
+        let is_below = |track: u32| {
+            sheet.position(source, track).is_some_and(|at| sheet.above(at).any(|above| above == group))
+        };
+        let of_lanes = self.lanes.iter().filter(|((track, _), _)| is_below(*track));
+        merged(of_lanes.flat_map(|(_, stretches)| stretches).copied().collect())
+    }
+}
+
+impl Light {
+    /// The light of these ranks.
+    #[must_use]
+    pub fn of(ranks: impl IntoIterator<Item = (SourceId, RankLight)>) -> Self {
+        Self { ranks: ranks.into_iter().collect() }
+    }
+
+    /// The light of a rank, if it is known.
+    #[must_use]
+    pub fn rank(&self, source: SourceId) -> Option<&RankLight> {
+        self.ranks.get(&source)
+    }
+
+    /// The lit parts of a row.
+    #[must_use]
+    pub fn stretches(&self, sheet: &Sheet, row: &LitRow) -> LitStretches {
+        let Some(rank) = self.rank(row.source) else { return Vec::new() };
+        let of_lane = |lane: u32| {
+            let number = sheet.tracks().get(row.track)?.number?;
+            rank.lanes.get(&(number, lane)).cloned()
+        };
+        match row.lane {
+            Some(lane) => of_lane(lane).unwrap_or_default(),
+            None => rank.below(sheet, row.source, row.track),
+        }
+    }
+
+    /// Whether a track has hits. True as long as its rank is not known.
+    #[must_use]
+    pub fn has_hits(&self, source: SourceId, track: u32) -> bool {
+        self.rank(source).is_none_or(|rank| rank.tracks.contains(&track))
+    }
+}
+
+/// The same parts as stretches that do not touch.
+fn merged(mut all: LitStretches) -> LitStretches {
+    sort_by(&mut all, Ord::cmp);
+    let mut merged = LitStretches::new();
+    for (first, end) in all {
+        match merged.last_mut() {
+            Some(last) if first <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((first, end)),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use nprof_engine::wire::light::{LitLaneEntry, TrackHitsEntry};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::view::rows::sheet::tests::sheet_of;
+
+    proptest! {
+        #[test]
+        fn a_window_lies_in_its_lit_span(start in -1_000_000_i64..1 << 50, duration in 1_i64..1 << 50, width_px in 1.0..5_000.0_f64) {
+            let scale = TimeScale { window: Interval::new(start, start + duration), width_px };
+            let LitSpan { span, cells } = LitSpan::around(&scale);
+            prop_assert!(span.start.0 <= start && start + duration <= span.end.0);
+            let cell_px = span.duration_ps() as f64 / f64::from(cells) * scale.px_per_ps();
+            prop_assert!(cell_px <= 2.0 + 1e-9, "{}", cell_px);
+        }
+    }
+
+    /// The lit parts of a row: of the track at this index, or of all below it.
+    #[track_caller]
+    fn check(track: usize, lane: Option<u32>, expected: &[(u32, u32)]) {
+        let sheet = sheet_of("Engines/\n  Tensor\n  Vector\nlow");
+        let source = SourceId::of_first(0);
+        let number = |at: usize| sheet.tracks()[at].number.unwrap();
+        let lanes = [(1, vec![2, 3]), (2, vec![0, 1, 3, 4])].map(|(at, lengths)| LitLaneEntry {
+            track: number(at),
+            lane: 0,
+            lengths,
+        });
+        let tracks = [1, 2].map(|at| TrackHitsEntry { track: number(at), hits: 1 });
+        let (lanes, tracks) = (lanes.to_vec(), tracks.to_vec());
+        let answer = SearchLight { end_ps: 100, cells: 10, lanes, tracks, ..SearchLight::default() };
+        let light = Light::of([(source, RankLight::of(&answer))]);
+        assert_eq!(light.stretches(&sheet, &LitRow { source, track, lane }), expected);
+        assert_eq!(light.has_hits(source, number(3)), false);
+        assert_eq!(light.has_hits(source, number(1)), true);
+        assert_eq!(light.has_hits(SourceId::of_first(9), number(3)), true);
+    }
+
+    #[test]
+    fn a_lane_is_lit_where_its_hits_are_and_a_group_where_those_below_are() {
+        check(1, Some(0), &[(2, 5)]);
+        check(2, Some(0), &[(0, 1), (4, 8)]);
+        check(2, Some(1), &[]);
+        check(3, Some(0), &[]);
+        check(0, None, &[(0, 1), (2, 8)]);
+    }
+}
