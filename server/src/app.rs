@@ -17,6 +17,7 @@ use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::{Rank, RankId};
 use nprof_engine::wire::catalog::{RankDetail, RankEntry, WarningEntry};
 use nprof_engine::wire::findings::Findings;
+use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::rank_ref::RankRef;
 use nprof_engine::wire::refusal::{Refusal, RefusalKind};
 use nprof_engine::wire::regions::RegionList;
@@ -440,6 +441,10 @@ impl Rank for OpenRank {
     fn regions(&self, work: Work<'_>) -> Result<RegionList, Refusal> {
         let found = self.app.regions(self, work).map_err(|error| self.refusal(error))?;
         Ok(RegionList::clone(&found))
+    }
+
+    fn notes(&self) -> Result<Notes, Refusal> {
+        Ok(self.profile.notes().map_err(ApiError::from)?)
     }
 
     fn place(&self) -> String {

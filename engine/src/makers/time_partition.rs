@@ -111,7 +111,13 @@ fn group_of(parts: TimeParts) -> MetricGroup {
 
 fn parts<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) -> Result<Option<TimeParts>> {
     let of_device = slice_tracks(segment, is_of_device).next().is_some();
-    let is_wanted = |role: Role| if of_device { is_of_device(role) } else { is_of_program(role) };
+    // Beside threads, tracks of no known part have spans of a profiler, which are no work.
+    let has_threads = slice_tracks(segment, |role| role == Role::HostThread).next().is_some();
+    let is_wanted = |role: Role| match (of_device, has_threads) {
+        (true, _) => is_of_device(role),
+        (false, true) => role == Role::HostThread,
+        (false, false) => is_of_program(role),
+    };
     let tracks: Vec<(TrackId, TableId)> = slice_tracks(segment, is_wanted).collect();
     let Some(stretch) = Stretch::of(segment, scope, is_wanted, work)? else { return Ok(None) };
     let classifiers: Vec<_> =
@@ -289,6 +295,8 @@ mod tests {
         check(&[RankTrack::of(Role::HostThread, &slices)], None, [0, 20, 0, 30, 10, 0]);
         check(&[RankTrack::of(Role::Unknown, &slices)], None, [0, 20, 0, 30, 10, 0]);
         check(&[RankTrack::of(Role::Unknown, &[("mark", 5, 5)])], None, [0; 6]);
+        let profiler = RankTrack::of(Role::Unknown, &[("PyTorch Profiler (0)", 0, 80)]);
+        check(&[RankTrack::of(Role::HostThread, &slices), profiler], None, [0, 20, 0, 30, 10, 20]);
     }
 
     proptest! {

@@ -24,6 +24,8 @@ pub struct DeviceMetrics {
     pub peaks: Option<PeakRates>,
     /// Part of the peak that limits take on average, from 0 to 1.
     pub lost_peak: f64,
+    /// Time of matrix products that limits take: that under a limit, times the lost part.
+    pub throttled_ps: Option<i64>,
 }
 
 /// The time in which an engine works.

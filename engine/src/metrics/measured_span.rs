@@ -62,11 +62,7 @@ pub(super) fn select_all<B: Bytes>(
 
 /// The name of a track behind those of the groups above it.
 pub(crate) fn track_path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
-    let spec = |id: TrackId| &segment.footer().tracks[id.0 as usize].spec;
-    let above = std::iter::successors(Some(track), |id| spec(*id).parent);
-    let mut names: Vec<&str> = above.map(|id| spec(id).name.as_str()).collect();
-    names.reverse();
-    names.join(" / ")
+    query::slice::names_to(segment, track).join(query::slice::SUMMARY_SEPARATOR)
 }
 
 /// A time in seconds, like those of neuron-profile.

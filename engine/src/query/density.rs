@@ -3,6 +3,8 @@
 //! The block list tells the times of a block. A block that lies within one cell is counted by its
 //! rows; the starts of all others are decoded.
 
+use std::ops::Range;
+
 use roaring::RoaringBitmap;
 
 use crate::base::{Interval, Result, Time, narrow};
@@ -39,12 +41,11 @@ impl DensityCells {
         (self.span.start.0..=self.span.end.0).contains(&time_ps).then(|| at.clamp(0, last as i128) as usize)
     }
 
-    /// The first part with a time from `start_ps` to before `end_ps`, and the one after the last.
-    /// `None` without parts.
-    pub(super) fn of(self, start_ps: i64, end_ps: i64) -> Option<(u32, u32)> {
+    /// The parts with a time from `start_ps` to before `end_ps`. `None` without parts.
+    pub(super) fn of(self, start_ps: i64, end_ps: i64) -> Option<Range<u32>> {
         let first = self.at(start_ps.clamp(self.span.start.0, self.span.end.0))?;
         let last = self.at(end_ps.saturating_sub(1).clamp(self.span.start.0, self.span.end.0))?;
-        Some((narrow(first), narrow(last.max(first) + 1)))
+        Some(narrow(first)..narrow(last.max(first) + 1))
     }
 }
 

@@ -4,6 +4,7 @@
 //! blocks. The others are shared among all cores.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
@@ -40,8 +41,8 @@ pub struct LitLane {
     pub track: TrackId,
     /// The lane in it.
     pub lane: u32,
-    /// First part and the one after the last, of stretches that do not touch, in the order of time.
-    pub stretches: Vec<(u32, u32)>,
+    /// The parts, as stretches that do not touch, in the order of time.
+    pub stretches: Vec<Range<u32>>,
 }
 
 /// The light on slices that are known by their rows. A slice without duration lights the part of
@@ -82,7 +83,7 @@ fn of_track<B: Bytes>(
     let list = segment.blocks(table)?;
     let has_lanes = segment.footer().tracks[track.0 as usize].lanes > 1;
     let first_row_of_table = segment.footer().tables[usize::from(table.0)].first_row;
-    let (mut in_span, mut lanes) = (0, BTreeMap::<u32, Vec<(u32, u32)>>::new());
+    let (mut in_span, mut lanes) = (0, BTreeMap::<u32, Vec<Range<u32>>>::new());
     for block in list.overlapping(segment.blocks_of(track)?, cells.span) {
         work.cancel.check()?;
         let first_row = first_row_of_table + list.first_row(block);
@@ -116,10 +117,10 @@ fn of_track<B: Bytes>(
 }
 
 /// Adds a stretch that begins after the starts of all others.
-fn add(stretches: &mut Vec<(u32, u32)>, (first, end): (u32, u32)) {
+fn add(stretches: &mut Vec<Range<u32>>, lit: Range<u32>) {
     match stretches.last_mut() {
-        Some(last) if first <= last.1 => last.1 = last.1.max(end),
-        _ => stretches.push((first, end)),
+        Some(last) if lit.start <= last.end => last.end = last.end.max(lit.end),
+        _ => stretches.push(lit),
     }
 }
 
@@ -143,7 +144,7 @@ mod tests {
         let cells = DensityCells { span: Interval::new(span.0, span.1), count };
         let light = light(&segment, &rows, cells, Work::IN_PLACE).unwrap();
         let lane = |of: &LitLane| {
-            let stretches = of.stretches.iter().map(|(first, end)| format!("{first}..{end}"));
+            let stretches = of.stretches.iter().map(|of| format!("{of:?}"));
             format!("{}.{} {}", of.track.0, of.lane, stretches.collect::<Vec<_>>().join(" "))
         };
         let lanes = light.lanes.iter().map(lane).collect::<Vec<_>>().join(", ");

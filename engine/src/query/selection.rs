@@ -173,21 +173,8 @@ fn select_of_track<B: Bytes>(
             names.iter().for_each(|of| tally.add_stored(of, first_row));
             continue;
         }
-        let mut reader = BlockReader::new(segment, table, block)?;
-        let starts = reader.core_ints(ColumnRole::Start)?;
-        let durations = reader.core_ints(ColumnRole::Duration)?;
-        let block_names = reader.core_ints(ColumnRole::Name)?;
-        for at in span.runs_of(&starts, &durations).into_iter().flatten() {
-            let damaged = Error::Inconsistent { what: "core column" };
-            let name = u32::try_from(block_names[at]).map_err(|_| damaged)?;
-            // A block has at most 65,535 rows.
-            let row = first_row + at as u32;
-            if rows.is_some_and(|rows| !rows.contains(row)) {
-                continue;
-            }
-            let slice = Interval::lasting(starts[at], durations[at]);
-            tally.add_slice(NameId(name), slice, row, calls.as_mut());
-        }
+        let counts = |row: u32| rows.is_none_or(|rows| rows.contains(row));
+        tally.add_rows(BlockReader::new(segment, table, block)?, first_row, counts, calls.as_mut())?;
     }
     let TrackSums { load, total, .. } = &mut tally;
     (total.busy_ps, total.wait_ps, total.covered_ps) = (load.busy_ps(), load.wait_ps(), load.covered_ps());
@@ -217,6 +204,31 @@ impl<'s> TrackSums<'s> {
         let names = block.core_ints(ColumnRole::Name)?;
         for ((start, duration), name) in starts.into_iter().zip(durations).zip(names) {
             self.load.add(self.waits.contains_stored(name), Interval::lasting(start, duration));
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a block that overlap the span and count. `calls` has the earlier slices, if
+    /// the track has calls inside calls.
+    fn add_rows<B: Bytes>(
+        &mut self,
+        mut block: BlockReader<'_, B>,
+        first_row: u32,
+        counts: impl Fn(u32) -> bool,
+        mut calls: Option<&mut Sweep>,
+    ) -> Result<()> {
+        let starts = block.core_ints(ColumnRole::Start)?;
+        let durations = block.core_ints(ColumnRole::Duration)?;
+        let names = block.core_ints(ColumnRole::Name)?;
+        for at in self.span.runs_of(&starts, &durations).into_iter().flatten() {
+            let damaged = Error::Inconsistent { what: "core column" };
+            let name = u32::try_from(names[at]).map_err(|_| damaged)?;
+            // A block has at most 65,535 rows.
+            let row = first_row + at as u32;
+            if counts(row) {
+                let slice = Interval::lasting(starts[at], durations[at]);
+                self.add_slice(NameId(name), slice, row, calls.as_deref_mut());
+            }
         }
         Ok(())
     }

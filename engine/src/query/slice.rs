@@ -83,15 +83,24 @@ pub fn read_all<B: Bytes>(segment: &Segment<B>, rows: &[u32]) -> Result<Vec<Slic
     rows.iter().map(slice_at).collect()
 }
 
+/// Separates the names of a track and of its groups in summaries.
+pub const SUMMARY_SEPARATOR: &str = " / ";
+
 /// Names of the groups of a track and of the track, joined by `/`.
 pub fn track_path<B: Bytes>(segment: &Segment<B>, track: TrackId) -> String {
+    names_to(segment, track).join("/")
+}
+
+/// The names of the groups above a track and its own, from the outermost on.
+#[must_use]
+pub fn names_to<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Vec<&str> {
     let tracks = &segment.footer().tracks;
     let spec = |id: TrackId| tracks.get(id.0 as usize).map(|track| &track.spec);
     // A damaged footer can have a cycle of groups: no path is longer than the list.
     let above = std::iter::successors(Some(track), |id| spec(*id)?.parent).take(tracks.len());
     let mut names: Vec<&str> = above.filter_map(|id| Some(spec(id)?.name.as_str())).collect();
     names.reverse();
-    names.join("/")
+    names
 }
 
 /// The lanes of these rows; 0 for one that is not a slice. Each block is read once.

@@ -439,6 +439,9 @@ pub trait Rank {
     /// The steps and other regions of the rank. They can be cached.
     fn regions(&self, work: Work<'_>) -> std::result::Result<RegionList, Refusal>;
 
+    /// The texts of users about its profile.
+    fn notes(&self) -> std::result::Result<Notes, Refusal>;
+
     /// Name of the rank for messages.
     fn place(&self) -> String;
 

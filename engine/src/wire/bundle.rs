@@ -402,6 +402,10 @@ impl<B: Bytes> Rank for OpenRank<'_, B> {
         self.bundle.ranks[self.at].regions.clone()
     }
 
+    fn notes(&self) -> std::result::Result<Notes, Refusal> {
+        Ok(self.bundle.notes.clone())
+    }
+
     fn place(&self) -> String {
         self.entry().rank.in_words()
     }

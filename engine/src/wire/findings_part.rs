@@ -20,13 +20,14 @@ impl Findings {
         self.with_own_answer()
     }
 
-    /// Leaves out the findings that lie outside of all spans of the shared clock, and those about
-    /// the run as a whole. Rules that have none left found nothing.
+    /// Leaves out the findings that have no place in these spans of the shared clock, and those
+    /// about the run as a whole. Rules that have none left found nothing.
     #[must_use]
     pub fn within(mut self, spans: &[Interval]) -> Self {
         let lies_within = |one: &FindingEntry| {
-            let span = one.start_ps.zip(one.end_ps);
-            span.is_some_and(|(start, end)| spans.iter().any(|region| region.overlaps(start, end)))
+            let others = one.others.iter().map(|place| (place.start_ps, place.end_ps));
+            let mut places = one.start_ps.zip(one.end_ps).into_iter().chain(others);
+            places.any(|(start, end)| spans.iter().any(|region| region.overlaps(start, end)))
         };
         let (mut kept, left_out): (Vec<_>, Vec<_>) = std::mem::take(&mut self.findings)
             .into_iter()
@@ -119,5 +120,20 @@ mod tests {
         );
         assert_eq!(of.findings[2].text, "nothing found");
         assert_eq!(rows(&within(12, 15))[0], ("slow-link", RuleState::CannotTell));
+    }
+
+    #[test]
+    fn a_finding_with_several_places_lies_in_each() {
+        let place = Place { others_ps: vec![(40, 50)], ..Place::of_span(0, 10) };
+        let saving = Some(Bracket::around(0, 5, 5));
+        let (rule, severity) = (RuleName::InputBound, Severity::Low);
+        let finding = Finding { rule, severity, place, evidence: Vec::new(), saving };
+        let verdict = RuleVerdict { rule, verdict: Judgement::Found(vec![finding]) };
+        let found = Findings::of(&[verdict], 100, &Coverage::default());
+        let state = |start_ps, end_ps| {
+            rows(&found.clone().within(&[Interval::new(start_ps, end_ps)])).first().map(|row| row.1)
+        };
+        assert_eq!(state(45, 60), Some(RuleState::Found));
+        assert_eq!(state(20, 30), Some(RuleState::Nothing));
     }
 }

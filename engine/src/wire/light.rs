@@ -1,5 +1,7 @@
 //! Light on the hits of a search: where they are on their tracks.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::message_times::{TimeField, Timed};
@@ -50,22 +52,22 @@ pub struct LitLaneEntry {
 impl LitLaneEntry {
     /// The lengths of dark and lit stretches in turn.
     #[must_use]
-    pub fn lengths_of(stretches: &[(u32, u32)]) -> Vec<u32> {
+    pub fn lengths_of(stretches: &[Range<u32>]) -> Vec<u32> {
         let mut at = 0;
-        let lengths = stretches.iter().flat_map(|&(first, end)| {
-            let dark = first - at;
-            at = end;
-            [dark, end - first]
+        let lengths = stretches.iter().flat_map(|lit| {
+            let dark = lit.start - at;
+            at = lit.end;
+            [dark, lit.end - lit.start]
         });
         lengths.collect()
     }
 
-    /// First part and the one after the last of each lit stretch.
-    pub fn stretches(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+    /// The parts of each lit stretch.
+    pub fn stretches(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.lengths.chunks_exact(2).scan(0_u32, |at, pair| {
             let first = at.saturating_add(pair[0]);
             *at = first.saturating_add(pair[1]);
-            Some((first, *at))
+            Some(first..*at)
         })
     }
 }
@@ -90,7 +92,7 @@ mod tests {
             let stretches: Vec<_> = parts.iter().map(|(dark, lit)| {
                 let first = end + dark;
                 end = first + lit;
-                (first, end)
+                first..end
             }).collect();
             let lane = LitLaneEntry { track: 0, lane: 0, lengths: LitLaneEntry::lengths_of(&stretches) };
             prop_assert_eq!(lane.stretches().collect::<Vec<_>>(), stretches);

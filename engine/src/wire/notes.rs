@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::message_times::{TimeField, Timed};
+use crate::base::{ClockFit, Interval};
+use crate::query::RegionSpan;
 
 /// Most regions of a profile.
 const MOST_REGIONS: usize = 10_000;
@@ -83,6 +85,18 @@ impl fmt::Display for NotesError {
 impl std::error::Error for NotesError {}
 
 impl Notes {
+    /// The regions of a rank, also those of all ranks, on the clock of the rank. `None` is all
+    /// ranks together.
+    #[must_use]
+    pub fn regions_on(&self, rank: Option<u32>, clock: ClockFit) -> Vec<RegionSpan> {
+        let of_rank = self.regions.iter().filter(|region| region.rank.is_none() || region.rank == rank);
+        let local = |region: &NotedRegion| {
+            let span = clock.to_local_span(Interval::new(region.start_ps, region.end_ps));
+            RegionSpan { name: region.name.clone(), span }
+        };
+        of_rank.map(local).collect()
+    }
+
     /// Whether nobody wrote anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,5 +1,5 @@
-//! Where the rows of an area are dim and where they are lit while a search is shown. Cost: a band
-//! for each lane in sight, whatever the number of hits.
+//! Dim and lit parts of the rows of an area while a search is shown. Cost: a band for each lane in
+//! sight, whatever the number of hits.
 
 use nprof_engine::wire::catalog::TrackKind;
 
@@ -133,14 +133,24 @@ mod tests {
 
     #[test]
     fn a_closed_group_has_one() {
-        check(&["Engines"], (0, 1_000), 0, "3 18 0.all (0.0, 1000.0) of (0.0, 100.0) \
-             | 27 16 3.0 (0.0, 1000.0) of (0.0, 100.0)");
+        check(
+            &["Engines"],
+            (0, 1_000),
+            0,
+            "3 18 0.all (0.0, 1000.0) of (0.0, 100.0) \
+             | 27 16 3.0 (0.0, 1000.0) of (0.0, 100.0)",
+        );
     }
 
     #[test]
     fn light_ends_with_its_span() {
-        check(&["Engines"], (500, 1_500), 0, "3 18 0.all (0.0, 500.0) of (50.0, 100.0) \
-             | 27 16 3.0 (0.0, 500.0) of (50.0, 100.0)");
+        check(
+            &["Engines"],
+            (500, 1_500),
+            0,
+            "3 18 0.all (0.0, 500.0) of (50.0, 100.0) \
+             | 27 16 3.0 (0.0, 500.0) of (50.0, 100.0)",
+        );
         check(&["Engines"], (2_000, 3_000), 0, "3 18 | 27 16");
     }
 

@@ -30,7 +30,9 @@ mod box_pen;
 #[cfg(feature = "browser")]
 pub mod canvas_2d;
 #[cfg(feature = "browser")]
-pub mod light_pen;
+mod light_pen;
+#[cfg(feature = "browser")]
+pub mod lit_rows;
 #[cfg(feature = "browser")]
 pub mod overlay;
 #[cfg(feature = "browser")]

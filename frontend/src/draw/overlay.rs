@@ -11,7 +11,7 @@ use super::finding_box::DrawnBoxes;
 use super::front::{Front, FrontOf, Mark};
 use super::label::Label;
 use super::light_band::LightBand;
-use super::light_pen::LitRows;
+use super::lit_rows::LitRows;
 use super::palette::{Ground, Ink};
 use super::path_line::PathLine;
 use super::scene::Rect;

@@ -1,9 +1,10 @@
 //! The hits of a search as light on the rows of the timeline: where they are, lane by lane.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
 
 use nprof_engine::base::Interval;
-use nprof_engine::base::order::sort_by;
+use nprof_engine::base::order::sort_by_key;
 use nprof_engine::wire::light::SearchLight;
 
 use super::rows::sheet::Sheet;
@@ -13,9 +14,11 @@ use super::time::scale::TimeScale;
 /// Least and largest number of parts of a window.
 const LEAST_CELLS: u32 = 512;
 const MOST_CELLS: u32 = 8_192;
+/// Number of parts of the overview.
+pub const OVERVIEW_CELLS: u32 = 1_024;
 
-/// Stretches of parts, each the first one and the one after the last, in order.
-pub type LitStretches = Vec<(u32, u32)>;
+/// Stretches of parts, in order.
+pub type LitStretches = Vec<Range<u32>>;
 
 /// The hits of a search in the ranks that are shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -84,13 +87,26 @@ impl RankLight {
         }
     }
 
+    /// The lit parts of all lanes as rectangles of a picture that is as wide as the number of parts
+    /// and 1 high: a path of SVG. Each is as wide as a thousandth of the picture at least.
+    #[must_use]
+    pub fn outline(&self) -> String {
+        let least = self.cells.div_ceil(1_000).max(1);
+        let all = self.lanes.values().flatten().map(|lit| lit.start..lit.end.max(lit.start + least));
+        let rectangles = merged(all.collect()).into_iter().map(|Range { start, end }| {
+            let wide = end - start;
+            format!("M{start} 0h{wide}v1h-{wide}z")
+        });
+        rectangles.collect()
+    }
+
     /// The lit parts of all lanes below a group.
     fn below(&self, sheet: &Sheet, source: SourceId, group: usize) -> LitStretches {
         let is_below = |track: u32| {
             sheet.position(source, track).is_some_and(|at| sheet.above(at).any(|above| above == group))
         };
         let of_lanes = self.lanes.iter().filter(|((track, _), _)| is_below(*track));
-        merged(of_lanes.flat_map(|(_, stretches)| stretches).copied().collect())
+        merged(of_lanes.flat_map(|(_, stretches)| stretches).cloned().collect())
     }
 }
 
@@ -99,6 +115,12 @@ impl Light {
     #[must_use]
     pub fn of(ranks: impl IntoIterator<Item = (SourceId, RankLight)>) -> Self {
         Self { ranks: ranks.into_iter().collect() }
+    }
+
+    /// Whether any rank has hits.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.ranks.values().any(|rank| !rank.tracks.is_empty())
     }
 
     /// The light of a rank, if it is known.
@@ -130,12 +152,12 @@ impl Light {
 
 /// The same parts as stretches that do not touch.
 fn merged(mut all: LitStretches) -> LitStretches {
-    sort_by(&mut all, Ord::cmp);
+    sort_by_key(&mut all, |lit| (lit.start, lit.end));
     let mut merged = LitStretches::new();
-    for (first, end) in all {
+    for lit in all {
         match merged.last_mut() {
-            Some(last) if first <= last.1 => last.1 = last.1.max(end),
-            _ => merged.push((first, end)),
+            Some(last) if lit.start <= last.end => last.end = last.end.max(lit.end),
+            _ => merged.push(lit),
         }
     }
     merged
@@ -162,7 +184,7 @@ mod tests {
 
     /// The lit parts of a row: of the track at this index, or of all below it.
     #[track_caller]
-    fn check(track: usize, lane: Option<u32>, expected: &[(u32, u32)]) {
+    fn check(track: usize, lane: Option<u32>, expected: &str) {
         let sheet = sheet_of("Engines/\n  Tensor\n  Vector\nlow");
         let source = SourceId::of_first(0);
         let number = |at: usize| sheet.tracks()[at].number.unwrap();
@@ -175,18 +197,28 @@ mod tests {
         let (lanes, tracks) = (lanes.to_vec(), tracks.to_vec());
         let answer = SearchLight { end_ps: 100, cells: 10, lanes, tracks, ..SearchLight::default() };
         let light = Light::of([(source, RankLight::of(&answer))]);
-        assert_eq!(light.stretches(&sheet, &LitRow { source, track, lane }), expected);
-        assert_eq!(light.has_hits(source, number(3)), false);
-        assert_eq!(light.has_hits(source, number(1)), true);
-        assert_eq!(light.has_hits(SourceId::of_first(9), number(3)), true);
+        let stretches = light.stretches(&sheet, &LitRow { source, track, lane });
+        let stretches: Vec<String> = stretches.iter().map(|lit| format!("{lit:?}")).collect();
+        assert_eq!(stretches.join(" "), expected);
+        assert!(!light.has_hits(source, number(3)));
+        assert!(light.has_hits(source, number(1)));
+        assert!(light.has_hits(SourceId::of_first(9), number(3)));
+    }
+
+    #[test]
+    fn an_outline_joins_all_lanes() {
+        let lane = |lane, lengths: &[u32]| LitLaneEntry { track: 0, lane, lengths: lengths.to_vec() };
+        let lanes = vec![lane(0, &[2, 3]), lane(1, &[4, 4, 1, 1])];
+        let answer = SearchLight { end_ps: 100, cells: 10, lanes, ..SearchLight::default() };
+        assert_eq!(RankLight::of(&answer).outline(), "M2 0h6v1h-6zM9 0h1v1h-1z");
     }
 
     #[test]
     fn a_lane_is_lit_where_its_hits_are_and_a_group_where_those_below_are() {
-        check(1, Some(0), &[(2, 5)]);
-        check(2, Some(0), &[(0, 1), (4, 8)]);
-        check(2, Some(1), &[]);
-        check(3, Some(0), &[]);
-        check(0, None, &[(0, 1), (2, 8)]);
+        check(1, Some(0), "2..5");
+        check(2, Some(0), "0..1 4..8");
+        check(2, Some(1), "");
+        check(3, Some(0), "");
+        check(0, None, "0..1 2..8");
     }
 }

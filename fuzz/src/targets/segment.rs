@@ -28,6 +28,7 @@ use nprof_engine::spill::MemoryScratch;
 use nprof_engine::wire::answer;
 use nprof_engine::wire::ask::Rank;
 use nprof_engine::wire::catalog::{RankDetail, RankEntry};
+use nprof_engine::wire::notes::Notes;
 use nprof_engine::wire::percent::percent_encoded;
 use nprof_engine::wire::questions::{Question, answer_of_rank};
 use nprof_engine::wire::refusal::Refusal;
@@ -214,6 +215,10 @@ impl Rank for WholeSegment<'_> {
 
     fn regions(&self, work: Work<'_>) -> std::result::Result<RegionList, Refusal> {
         answer::regions(self.0, work).map_err(|error| self.refusal(error))
+    }
+
+    fn notes(&self) -> std::result::Result<Notes, Refusal> {
+        Ok(Notes::default())
     }
 
     fn place(&self) -> String {

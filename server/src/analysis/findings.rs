@@ -29,7 +29,7 @@ pub const FILE: &str = "run.findings";
 /// The version is raised when a rule is added, removed or answers differently. The program's
 /// version is part of it.
 const KIND: KeptKind =
-    KeptKind { subject: "findings", version: concat!("3-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
+    KeptKind { subject: "findings", version: concat!("4-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
 /// The findings about the run of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

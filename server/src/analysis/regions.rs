@@ -7,7 +7,6 @@ use nprof_engine::insight::region::RankRegions;
 use nprof_engine::makers::{marks, work_of_steps};
 use nprof_engine::native::AllCores;
 use nprof_engine::query::RegionSpan;
-use nprof_engine::wire::notes::NotedRegion;
 
 use super::{AnalysisError, of_segment};
 use crate::store::{Profile, RankFile, StoreError};
@@ -124,11 +123,7 @@ pub fn noted_spans_on_rank(
 
 /// The regions that users named on a rank or on all ranks, on the clock of the segment of the rank.
 fn noted_on_rank(profile: &Profile, file: &RankFile) -> Result<Vec<RegionSpan>, StoreError> {
-    let notes = profile.notes()?.regions.into_iter();
-    let noted = notes.filter(|region| region.rank.is_none_or(|rank| rank == file.rank));
-    let local =
-        |region: NotedRegion| local_region(file, &region.name, Interval::new(region.start_ps, region.end_ps));
-    Ok(noted.map(local).collect())
+    Ok(profile.notes()?.regions_on(Some(file.rank), file.clock_fit()))
 }
 
 /// A region on the clock that all ranks share, on the clock of the segment of a rank.

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use clap::Args;
 use nprof_engine::insight::finding::RULES;
-use nprof_engine::makers::CallIds;
 use nprof_engine::wire::findings::Findings;
 use serde_json::{Value, json};
 
@@ -13,9 +12,8 @@ use super::answer::{AnswerFormat, CheckedFormat, CheckedOutput, USUAL_LIMIT};
 use super::failed_condition::conclude;
 use super::finding_condition::{FindingCondition, checked};
 use super::progress::analysing;
-use crate::analysis::analyse;
+use super::region_spans::spans_named;
 use crate::analysis::findings::{KeptFindings, of_profile};
-use crate::analysis::regions::spans_on_job;
 use crate::print;
 use crate::print::answer_keys::head;
 use crate::print::condition_report::ConditionReport;
@@ -65,16 +63,13 @@ impl FindingsArgs {
         let profile = place.read()?.find(&self.profile)?;
         let KeptFindings { message, first_ps } = analysing(|cancel| of_profile(&profile, cancel))?;
         anyhow::ensure!(message.recorded_ps.is_some(), "{}", message.answer);
+        let message = match &self.region {
+            Some(name) => message.within(&spans_named(&profile, name)?),
+            None => message,
+        };
+        // Conditions are about all rules of the region.
         let checked = checked(&self.fail_on, &message);
-        let mut found = if self.rule.is_empty() { message } else { message.of_rules(&self.rule) };
-        if let Some(name) = &self.region {
-            let spans = analysing(|cancel| {
-                let analysed = analyse(&profile, CallIds::Skipped, cancel)?;
-                spans_on_job(&profile, name, &analysed, cancel)
-            })?;
-            anyhow::ensure!(!spans.is_empty(), "no region is named `{name}`; `nprof regions` shows all");
-            found = found.within(&spans);
-        }
+        let found = if self.rule.is_empty() { message } else { message.of_rules(&self.rule) };
         let answer = found.answer.clone();
         let report = ConditionReport { command: "nprof findings", answer: &answer, checked: &checked };
         CheckedOutput::from(self.output_format).write(&report, out, |format, out| {

@@ -80,7 +80,8 @@ impl MetricLimit {
             (Self::Time(ps), "s") => Some(ps as f64 / 1e12),
             (Self::Time(ps), "ns") => Some(ps as f64 / 1e3),
             (Self::Time(ps), "ps") => Some(ps as f64),
-            (Self::Number(number), unit) if !TIMES.contains(&unit) => Some(number),
+            // A share without its sign could be one of 1 or of 100.
+            (Self::Number(number), unit) if unit != "ratio" && !TIMES.contains(&unit) => Some(number),
             _ => None,
         }
     }

@@ -43,6 +43,7 @@ mod progress;
 mod rank_lines;
 mod ranks;
 mod region_lines;
+mod region_spans;
 mod regions;
 mod rm;
 mod run_condition;

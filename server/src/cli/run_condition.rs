@@ -12,6 +12,7 @@ use super::finding_condition::{self, FINDING, FindingCondition};
 use super::metric_condition::MetricCondition;
 use super::metric_list::listed;
 use super::progress::analysing;
+use super::region_spans::spans_named;
 use crate::analysis::analyse;
 use crate::analysis::condition::Condition;
 use crate::analysis::findings::of_profile;
@@ -64,6 +65,8 @@ pub(super) struct KnownFacts<'f> {
     pub(super) summaries: Option<&'f [(u32, &'f Summary)]>,
     /// The analysis of all ranks together.
     pub(super) analysed: Option<&'f Analysed>,
+    /// The region in which findings count; `None` for the whole run.
+    pub(super) region: Option<&'f str>,
 }
 
 /// Checks the conditions, in their order. Facts that are missing are found once.
@@ -76,7 +79,11 @@ pub(super) fn checked(
     let needs_rules = has(|one| matches!(one, RunCondition::Finding(_)));
     let needs_ranks = has(|one| matches!(one, RunCondition::Rank(_))) && known.analysed.is_none();
     let of_rules = match needs_rules {
-        true => Some(analysing(|cancel| of_profile(profile, cancel))?.message),
+        true => {
+            let message = analysing(|cancel| of_profile(profile, cancel))?.message;
+            let spans = known.region.map(|name| spans_named(profile, name)).transpose()?;
+            Some(spans.map_or_else(|| message.clone(), |spans| message.clone().within(&spans)))
+        }
         false => None,
     };
     let of_job = match needs_ranks {

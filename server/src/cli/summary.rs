@@ -159,7 +159,8 @@ impl SummaryArgs {
         found: &[(&RankFile, Summary)],
     ) -> anyhow::Result<Vec<CheckedCondition>> {
         let ranks: Vec<(u32, &Summary)> = found.iter().map(|(file, summary)| (file.rank, summary)).collect();
-        checked(&self.fail_on, profile, KnownFacts { summaries: Some(&ranks), ..KnownFacts::default() })
+        let (summaries, region) = (Some(&ranks[..]), self.region.as_deref());
+        checked(&self.fail_on, profile, KnownFacts { summaries, region, ..KnownFacts::default() })
     }
 
     /// The requested metrics of each rank. Those of a whole rank with the usual limits are kept.

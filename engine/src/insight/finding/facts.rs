@@ -8,7 +8,7 @@ use super::data_gap::DataGap;
 use super::idle_time::IdleTime;
 use super::place::Place;
 use super::rule_name::RuleName;
-use super::severity::Severity;
+use super::severity::{LEAST_WORTH, Severity};
 use super::verdict::{Finding, Judgement};
 use crate::analysis::{ClockVerdict, Job, Report, StepReport, steps, usual_transfers};
 use crate::base::{Interval, Result, upper_median};
@@ -227,6 +227,15 @@ impl<'g> Facts<'g> {
     /// A share of the run, in picoseconds.
     pub(super) fn part_ps(&self, share: f64) -> i64 {
         (self.length_ps() as f64 * share) as i64
+    }
+
+    /// The saving from which on a finding is worth a look: a part of the run, and of a device that
+    /// says when it is active a part of that time. Loading a program can take a thousand times as
+    /// long as one run of its kernel.
+    pub(super) fn least_worth_ps(&self) -> i64 {
+        let active_ps = self.measures().device.as_ref().map(|device| device.active_ps);
+        let of_ps = active_ps.filter(|active_ps| *active_ps > 0).unwrap_or_else(|| self.length_ps());
+        (of_ps.min(self.length_ps()) as f64 * LEAST_WORTH) as i64
     }
 
     pub(super) fn share(&self, ps: i64) -> f64 {

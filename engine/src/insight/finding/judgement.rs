@@ -2,7 +2,7 @@
 
 use super::facts::Facts;
 use super::rule_name::RuleName;
-use super::rules::{LEAST_WORTH, RULES};
+use super::rules::RULES;
 use super::verdict::{Finding, Judgement, RuleVerdict};
 use crate::base::Result;
 
@@ -37,7 +37,7 @@ pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Judgement> {
         other => return Ok(other),
     };
     let most_ps = found.iter().filter_map(Finding::saved_ps).max();
-    if most_ps.is_some_and(|most_ps| most_ps < facts.part_ps(LEAST_WORTH)) {
+    if most_ps.is_some_and(|most_ps| most_ps < facts.least_worth_ps()) {
         found.retain(|one| one.saving.is_none());
     }
     found.sort_by_key(|one| std::cmp::Reverse(one.saved_ps()));

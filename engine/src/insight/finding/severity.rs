@@ -13,6 +13,8 @@ pub enum Severity {
     High,
 }
 
+/// Share of the run that a cause has to cost at most, for a finding.
+pub(super) const LEAST_WORTH: f64 = 0.005;
 /// Share of the run from which on a finding is of medium severity.
 pub const MEDIUM: f64 = 0.02;
 /// Share of the run from which on a finding is of high severity.

@@ -12,7 +12,7 @@ use crate::block::ColumnType;
 use crate::codec::ColumnTexts;
 use crate::model::TrackId;
 use crate::query::search::{SearchPattern, Syntax};
-use crate::query::slice::track_path;
+use crate::query::slice::{SUMMARY_SEPARATOR, names_to, track_path};
 use crate::segment::{Bytes, ColumnRole, Segment};
 
 /// A test whose fields and numbers are those of a segment.
@@ -244,13 +244,15 @@ fn bool_test(test: &FieldTest, name: &str) -> Result<NumberTest, String> {
 fn tracks<B: Bytes>(segment: &Segment<B>, test: &FieldTest) -> Result<Vec<TrackId>, String> {
     let pattern = text_test(test)?.ok_or("track is a text: write track:… or track=…")?;
     let tracks = &segment.footer().tracks;
-    let (mut names, mut paths) = (ColumnTexts::default(), ColumnTexts::default());
+    let (mut names, mut paths, mut titles) =
+        (ColumnTexts::default(), ColumnTexts::default(), ColumnTexts::default());
     for (id, track) in (0..).map(TrackId).zip(tracks) {
         names.push(&track.spec.name);
         paths.push(&track_path(segment, id));
+        titles.push(&names_to(segment, id).join(SUMMARY_SEPARATOR));
     }
     let mut found = BTreeSet::new();
-    for texts in [names, paths] {
+    for texts in [names, paths, titles] {
         pattern.for_each_match(&texts, || true, |at| found.extend(u32::try_from(at).map(TrackId)));
     }
     let found: Vec<TrackId> = found.into_iter().collect();

@@ -59,10 +59,6 @@ pub fn light<B: Bytes>(
         total: rows.len(),
         in_span: light.in_span,
         lanes: light.lanes.iter().map(lane).collect::<Result<_>>()?,
-        tracks: light
-            .tracks
-            .iter()
-            .map(|of| TrackHitsEntry { track: of.track.0, hits: of.count })
-            .collect(),
+        tracks: light.tracks.iter().map(|of| TrackHitsEntry { track: of.track.0, hits: of.count }).collect(),
     })
 }

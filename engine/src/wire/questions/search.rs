@@ -9,8 +9,8 @@ use crate::exec::Work;
 use crate::makers::SHORT_NAMES;
 use crate::metrics::trace;
 use crate::query::{
-    DensityCells, FilterScope, HitPage, HitPlace, RegionSpan, ResolvedFilter, SearchPattern,
-    Syntax, WordFilter,
+    DensityCells, FilterScope, HitPage, HitPlace, RegionSpan, ResolvedFilter, SearchPattern, Syntax,
+    WordFilter,
 };
 use crate::wire::answer;
 use crate::wire::ask::{Ask, AskRank, Manner, Pace, Rank, TimeLimit, Weight};
@@ -28,8 +28,7 @@ const TOWARDS: Words<Toward> =
 const DIRECTION: Word<Toward> = Word { name: "direction", words: TOWARDS, default: Some(Toward::Next) };
 
 /// The parameter of the syntax of a query.
-pub(super) const SYNTAX: Word<Syntax> =
-    Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) };
+pub(super) const SYNTAX: Word<Syntax> = Word { name: "syntax", words: SYNTAXES, default: Some(Syntax::Text) };
 
 /// Most spans in which hits are counted.
 const MOST_CELLS: u32 = 4_096;
@@ -136,10 +135,17 @@ impl SearchQuestion {
     }
 }
 
-/// The regions of a rank.
+/// The regions of a rank: those that users named, then steps, layers and phases with other names.
 pub(super) fn regions_of(rank: &impl Rank, work: Work<'_>) -> Result<Vec<RegionSpan>, Refusal> {
-    let named = |of: RegionEntry| RegionSpan { name: of.name, span: Interval::new(of.start_ps, of.end_ps) };
-    Ok(rank.regions(work)?.regions.into_iter().map(named).collect())
+    let mut all = rank.notes()?.regions_on(rank.number(), rank.view().clock);
+    // A name that a user gave is that of the user, even if a step has it, too.
+    let noted = all.len();
+    for RegionEntry { name, start_ps, end_ps, .. } in rank.regions(work)?.regions {
+        if all[..noted].iter().all(|of| of.name != name) {
+            all.push(RegionSpan { name, span: Interval::new(start_ps, end_ps) });
+        }
+    }
+    Ok(all)
 }
 
 /// The syntax that a word stands for.

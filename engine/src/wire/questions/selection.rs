@@ -52,8 +52,11 @@ impl Ask for SelectionQuestion {
 
 impl AskRank for SelectionQuestion {
     fn answer(&self, rank: &impl Rank, work: Work<'_>) -> Result<SelectionSummary, Refusal> {
-        let filter =
-            self.text.as_ref().map(|text| filter_of(rank, text, self.syntax, self.zero_ps, work)).transpose()?;
+        let filter = self
+            .text
+            .as_ref()
+            .map(|text| filter_of(rank, text, self.syntax, self.zero_ps, work))
+            .transpose()?;
         let (span, tracks) = (self.span, self.tracks.as_deref());
         let found = answer::selection(rank.view(), span, tracks, filter.as_ref(), work);
         found.map_err(|error| rank.refusal(error))

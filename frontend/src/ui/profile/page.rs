@@ -159,8 +159,12 @@ fn TimelineArea(opened: Opened, search: Search) -> impl IntoView {
     let menu = RwSignal::new(None::<Point>);
     let on_menu = Callback::new(move |at: Point| menu.set(Some(at)));
     let bands = shown_bands(opened);
-    let run =
-        DrawnRun { path: opened.path.stretches, waits: opened.waits.stretches, light: search.lights.shown };
+    let run = DrawnRun {
+        path: opened.path.stretches,
+        waits: opened.waits.stretches,
+        light: search.lights.shown,
+        overview: search.lights.overview,
+    };
     view! {
         <main class="timeline-area">
             {move || if here.get() {

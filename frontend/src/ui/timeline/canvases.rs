@@ -7,7 +7,7 @@ use nprof_engine::base::Interval;
 use web_sys::HtmlCanvasElement;
 
 use super::minimap::Picture;
-use crate::draw::light_pen::LitRows;
+use crate::draw::lit_rows::LitRows;
 use crate::draw::overlay::{Pen, Shade};
 use crate::draw::painter::{Grounds, Painter};
 use crate::draw::palette::Ground;

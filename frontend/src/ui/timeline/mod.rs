@@ -61,6 +61,7 @@ use crate::ui::shell::{Commands, CurrentTheme, Handler, Theme};
 use crate::ui::text::format;
 use crate::view::act::Need;
 use crate::view::finding_box::{PlacedBox, placed_boxes};
+use crate::view::light::Light;
 use crate::view::ranks::standing::Standings;
 use crate::view::rows::layout::RankHeight;
 use crate::view::rows::layout::RankRows;
@@ -68,7 +69,6 @@ use crate::view::rows::layout::sight::{RowPart, RowSight};
 use crate::view::rows::occupancy::Occupied;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::sheet_track::SheetTrack;
-use crate::view::light::Light;
 use crate::view::run_path::PathStretch;
 use crate::view::run_waits::WaitStretch;
 use crate::view::source_id::SourceId;
@@ -114,6 +114,8 @@ pub struct DrawnRun {
     pub waits: Memo<Option<Arc<Vec<WaitStretch>>>>,
     /// The light on the hits of a search, if there is one.
     pub light: Memo<Option<Arc<Light>>>,
+    /// The hits of the current rank over all time, as a path over so many parts as an overview has.
+    pub overview: Memo<Option<String>>,
 }
 
 /// The timeline of the shown ranks.
@@ -166,7 +168,7 @@ pub fn Timeline(
     };
     view! {
         <section class="timeline" aria-label="Timeline">
-            <TimelineHead parts scene stage bands asks zero on_command />
+            <TimelineHead parts scene stage bands hits=run.overview asks zero on_command />
             <Rows parts scene stage on_command asks />
             <BesideTrace window=scene.window whole=scene.times.whole clock=times.clock on_command />
             <NoTracks layout=scene.layout />
@@ -186,6 +188,7 @@ fn TimelineHead(
     scene: Scene,
     stage: StageHandle,
     bands: Bands,
+    hits: Memo<Option<String>>,
     asks: Asks,
     /// The zero of timestamps, in words.
     zero: Signal<String>,
@@ -195,7 +198,7 @@ fn TimelineHead(
     view! {
         <div class="timeline-head">
             <div class="timeline-corner">{move || format::duration(scene.times.whole.get().duration_ps())}</div>
-            <Minimap canvas=parts.minimap span=scene.widest shown=scene.window bands on_command />
+            <Minimap canvas=parts.minimap span=scene.widest shown=scene.window bands hits on_command />
             <div class="timeline-corner timeline-base" title=zero>{move || base.get()}</div>
             <RulerArea parts stage zero on_command asks />
             <BandRows bands scene />
@@ -318,7 +321,7 @@ impl Scene {
             tracks.sheet.with(|sheet| {
                 let usual = Layout::of_ranks(sheet, Some(ranks), is_closed);
                 let usual = match &light {
-                    Some(light) => usual.of_hits(sheet, light),
+                    Some(light) => usual.of_hits(sheet, |source, track| light.has_hits(source, track)),
                     None => usual,
                 };
                 Arc::new(occupied.with(|occupied| usual.shrunk(sheet, occupied)))

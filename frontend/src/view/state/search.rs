@@ -23,7 +23,8 @@ impl Default for SearchState {
 
 impl SearchState {
     /// A search without a text, as addresses state it that name no syntax.
-    pub(in crate::view) const OF_TEXT: Self = Self { query: String::new(), syntax: Syntax::Text, only_hits: false };
+    pub(in crate::view) const OF_TEXT: Self =
+        Self { query: String::new(), syntax: Syntax::Text, only_hits: false };
 
     /// Whether tracks without hits are left out. Never without a query.
     #[must_use]

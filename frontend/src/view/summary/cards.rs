@@ -1,7 +1,8 @@
 //! The cards of a summary: which of its values each one shows.
 
+use nprof_engine::base::order::sort_by;
 use nprof_engine::makers::job::metrics::MEDIAN_RANK;
-use nprof_engine::makers::{CardRow, SummaryCard, SummaryLayout};
+use nprof_engine::makers::{CardRow, SummaryCard, SummaryLayout, SummaryTarget, summary_target};
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::summary::{
     MetricEntry, MetricGroupEntry, MetricPlaceEntry, MetricRowEntry, MetricTableEntry, Summary,
@@ -199,8 +200,15 @@ impl CardValues<'_> {
 
     fn group(&self, group: &str, most: usize) -> Vec<CardLine> {
         let Some(group) = self.group_of(group) else { return Vec::new() };
-        let metrics = group.metrics.iter().zip(shares(group));
-        metrics.take(most).map(|(metric, bar)| line(group, metric, bar)).collect()
+        let mut metrics: Vec<_> = group.metrics.iter().zip(shares(group)).collect();
+        // Tracks stand in their order; a card has room for the busiest.
+        if summary_target(&group.key, "") == Some(SummaryTarget::TrackOfName) {
+            sort_by(&mut metrics, |(a, _), (b, _)| {
+                let value = |of: &MetricEntry| number(&of.value).unwrap_or(0.0);
+                value(b).total_cmp(&value(a))
+            });
+        }
+        metrics.into_iter().take(most).map(|(metric, bar)| line(group, metric, bar)).collect()
     }
 
     /// The times of the first ranks of a group, with the median rank marked on each bar and as the

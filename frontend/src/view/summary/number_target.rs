@@ -2,6 +2,7 @@
 
 use nprof_engine::base::Interval;
 use nprof_engine::makers::{SummaryTarget, TimePart, summary_target};
+use nprof_engine::query::slice::SUMMARY_SEPARATOR;
 use nprof_engine::query::{FieldTest, Syntax, WordFilter};
 use nprof_engine::wire::detail::FieldContent;
 use nprof_engine::wire::page_link::window_around;
@@ -44,12 +45,9 @@ pub enum NumberTarget {
 pub enum TrackName {
     /// A word of it, or of the names of its groups.
     Word(String),
-    /// The names of its groups and its own, with [`PATH_SEPARATOR`] between them.
+    /// The names of its groups and its own, with [`SUMMARY_SEPARATOR`] between them.
     Path(String),
 }
-
-/// Separates the names of a track in a summary.
-const PATH_SEPARATOR: &str = " / ";
 
 /// A number whose place is sought.
 #[derive(Debug, Clone, Copy)]
@@ -166,7 +164,7 @@ impl TrackName {
     fn is_in(&self, title: &str) -> bool {
         match self {
             Self::Word(word) => title.contains(word.as_str()),
-            Self::Path(path) => title.split(TITLE_SEPARATOR).eq(path.split(PATH_SEPARATOR)),
+            Self::Path(path) => title.split(TITLE_SEPARATOR).eq(path.split(SUMMARY_SEPARATOR)),
         }
     }
 }

@@ -97,21 +97,7 @@ impl fmt::Display for ViewParameters<'_> {
         if let Some(window) = view.window {
             write!(f, "&from={}&to={}", window.start.0, window.end.0)?;
         }
-        if let Some(row) = view.selection.row {
-            write!(f, "&sel={row}")?;
-        }
-        if let Some(reading) = &view.selection.reading {
-            write!(f, "&counter={}", legible(&reading.to_string()))?;
-        }
-        if let Some(span) = view.selection.marked {
-            write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
-        }
-        if let Some(name) = &view.selection.marked_slice {
-            write!(f, "&marked={}", percent_encoded(name))?;
-        }
-        if view.summed_hits().is_some() {
-            write!(f, "&totals={HITS}")?;
-        }
+        write_selection(f, view)?;
         for (name, state) in GROUPS {
             let paths = view.tracks.groups.iter().filter(|(_, is_open)| **is_open == state);
             write_list(f, name, paths.map(|(path, _)| legible(path.as_str())))?;
@@ -136,22 +122,47 @@ impl fmt::Display for ViewParameters<'_> {
         if let Some(numbered) = &view.numbered {
             write_numbered(f, numbered)?;
         }
-        if !view.search.query.is_empty() {
-            write!(f, "&q={}", percent_encoded(&view.search.query))?;
-        }
-        if view.search.is_only_hits() {
-            write!(f, "&only={HITS}")?;
-        }
-        // Without a syntax, an address states a text.
-        if !view.search.query.is_empty() || view.search.syntax != SearchState::default().syntax {
-            write!(f, "&search={}", syntax_name(view.search.syntax))?;
-        }
+        write_search(f, &view.search)?;
         write!(f, "{}{}{}{}", view.panels, view.orders, view.plots, view.compare)?;
         write_regions(f, view)?;
         write!(f, "{}", view.muted)?;
         write_list(f, "of", &view.of)?;
         write!(f, "{}", view.data)
     }
+}
+
+/// The selection, the marked span, and the slices that are added up there.
+fn write_selection(f: &mut fmt::Formatter<'_>, view: &View) -> fmt::Result {
+    if let Some(row) = view.selection.row {
+        write!(f, "&sel={row}")?;
+    }
+    if let Some(reading) = &view.selection.reading {
+        write!(f, "&counter={}", legible(&reading.to_string()))?;
+    }
+    if let Some(span) = view.selection.marked {
+        write!(f, "&mark={}..{}", span.start.0, span.end.0)?;
+    }
+    if let Some(name) = &view.selection.marked_slice {
+        write!(f, "&marked={}", percent_encoded(name))?;
+    }
+    if view.summed_hits().is_some() {
+        write!(f, "&totals={HITS}")?;
+    }
+    Ok(())
+}
+
+fn write_search(f: &mut fmt::Formatter<'_>, search: &SearchState) -> fmt::Result {
+    if !search.query.is_empty() {
+        write!(f, "&q={}", percent_encoded(&search.query))?;
+    }
+    if search.is_only_hits() {
+        write!(f, "&only={HITS}")?;
+    }
+    // Without a syntax, an address states a text.
+    if !search.query.is_empty() || search.syntax != SearchState::default().syntax {
+        write!(f, "&search={}", syntax_name(search.syntax))?;
+    }
+    Ok(())
 }
 
 /// Names of the parameters of a first visible row.
@@ -333,6 +344,7 @@ impl View {
 }
 
 /// Parameter of the time by which the profiles after the first one stand later.
+const TABS: &str = "details, findings, path, waits, what-if, regions, selection, search, ingest or plots";
 const LATER: &str = "later";
 /// Value of the parameter for tracks with hits alone.
 const HITS: &str = "hits";
@@ -430,8 +442,7 @@ impl View {
                 self.data.table = Some(WARNINGS_TABLE.to_owned());
             }
             _ => {
-                let expected = "details, selection, search, ingest or plots";
-                let tab = Tab::from_name(name).ok_or(UrlError::Parameter { name: "tab", expected })?;
+                let tab = Tab::from_name(name).ok_or(UrlError::Parameter { name: "tab", expected: TABS })?;
                 self.panels.tab = Some(tab);
             }
         }

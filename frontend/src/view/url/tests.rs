@@ -75,7 +75,13 @@ fn selection() -> impl Strategy<Value = SelectionState> {
     let reading = (path(), any::<i64>()).prop_map(|(track, time_ps)| Reading { track, time_ps });
     let marked_slice = option::of("\\PC{1,8}");
     (option::of(any::<u32>()), option::of(reading), option::of(intervals()), marked_slice).prop_map(
-        |(row, reading, marked, marked_slice)| SelectionState { row, reading, marked, marked_slice, of_hits: false },
+        |(row, reading, marked, marked_slice)| SelectionState {
+            row,
+            reading,
+            marked,
+            marked_slice,
+            of_hits: false,
+        },
     )
 }
 
@@ -337,7 +343,9 @@ fn broken_links_say_what_is_wrong() {
     check_refused("/profile/x?ranks=", "\"ranks\"");
     check_refused("/profile/x?search=glob", "text, regex or query");
     check_refused("/profile/x?q=%ff", "\"q\"");
-    check_refused("/profile/x?tab=3", "details, selection");
+    PANELS.iter().for_each(|row| check_refused("/profile/x?tab=3", row.name));
+    check_refused("/profile/x?only=3", "\"only\" should be hits");
+    check_refused("/profile/x?totals=3", "\"totals\" should be hits");
     check_refused("/profile/x?dock=yes", "\"dock\" should be open or closed");
     check_refused("/profile/x?drawer_px=tall", "\"drawer_px\"");
     check_refused("/profile/x?top=-1", "\"top\"");

@@ -6,8 +6,9 @@ use super::super::data_gap::DataGap;
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
+use super::super::severity::LEAST_WORTH;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, LEAST_WORTH, MetricsNeed};
+use super::{FindingRule, MetricsNeed};
 use crate::base::Result;
 use crate::insight::Bracket;
 

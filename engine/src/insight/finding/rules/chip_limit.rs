@@ -1,13 +1,13 @@
 //! A chip that limits its engines.
 //!
 //! A limit of k of n slots makes work take n / k of its time. At most the whole run is longer by
-//! that; more likely the time in which the engine for matrix products works.
+//! that; more likely the time in which the engine for matrix products works under a limit.
 
 use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
 use super::super::facts::Facts;
 use super::super::rule_name::RuleName;
 use super::super::verdict::{Finding, Judgement};
-use super::{FindingRule, LEAST_WORTH, MetricsNeed, measured};
+use super::{FindingRule, MetricsNeed, measured};
 use crate::base::Result;
 use crate::insight::Bracket;
 use crate::metrics::DeviceMetrics;
@@ -36,10 +36,11 @@ fn found(facts: &Facts<'_>, of: &DeviceMetrics) -> Option<Finding> {
     }
     let part = |ps: i64| (ps as f64 * lost) as i64;
     // A chip that computes nothing may be limited as long as it likes.
-    if facts.share(part(of.tensor_ps)) < LEAST_WORTH {
+    let middle_ps = of.throttled_ps.unwrap_or_else(|| part(of.tensor_ps));
+    if middle_ps < facts.least_worth_ps() {
         return None;
     }
-    let saving = Bracket { low_ps: 0, middle_ps: part(of.tensor_ps), high_ps: part(of.total_ps) };
+    let saving = Bracket { low_ps: 0, middle_ps, high_ps: part(of.total_ps).max(middle_ps) };
     let mut finding = facts.finding_of_rank(RuleName::Throttled, of.rank, saving);
     finding.evidence = vec![FindingEvidence::new(EvidenceMeasure::LostPeak, EvidenceValue::Share(lost))];
     Some(finding)

@@ -41,8 +41,6 @@ use super::verdict::{Finding, Judgement};
 use crate::base::Result;
 use crate::metrics::{DeviceMetrics, RankMeasures};
 
-/// Part of the run that a cause has to cost at most, for a finding.
-pub(super) const LEAST_WORTH: f64 = 0.005;
 /// Causes cover each other if they cost at most this part of their cost together, one at a time.
 const MOST_ALONE: f64 = 0.6;
 
@@ -136,7 +134,7 @@ fn measured(
 ) -> Result<Judgement> {
     let Some(of) = &facts.measures().device else { return Ok(Judgement::CannotTell(DataGap::DeviceMetrics)) };
     // Rules about parts of the run look at more than a half percent of it.
-    let is_worth = |one: &Finding| one.saving.is_some_and(|of| facts.share(of.high_ps) >= LEAST_WORTH);
+    let is_worth = |one: &Finding| one.saving.is_some_and(|of| of.high_ps >= facts.least_worth_ps());
     let found: Vec<Finding> = found(facts, of).into_iter().filter(is_worth).collect();
     Ok(if found.is_empty() { Judgement::Nothing } else { Judgement::Found(found) })
 }

@@ -12,6 +12,7 @@ const US: i64 = 1_000_000;
 /// Metrics of a sound rank of 10.2 ms.
 fn sound() -> DeviceMetrics {
     DeviceMetrics {
+        throttled_ps: None,
         rank: 0,
         total_ps: 10_200 * US,
         active_ps: 10_000 * US,

@@ -1,5 +1,7 @@
 //! The metrics of a Neuron device as values, from those that neuron-profile names.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use crate::metrics::{DeviceMetrics, EngineTime, PeakRates, TensorFlops, TransferMetrics};
@@ -46,8 +48,13 @@ pub(in crate::makers) fn device_metrics(rank: u32, values: &FxHashMap<String, f6
             bytes: peak(bytes, "mbu_estimated_percent")?,
         })
     };
-    let is_limit = |name: &str| name.starts_with("throttle_avg_util_limit_nc") && name.ends_with("_percent");
-    let limits = values.iter().filter(|(name, value)| is_limit(name) && value.is_finite());
+    // Operations that were not possible while Tensor worked, at the rate of its peak.
+    let throttled_ps = || {
+        let done = value("hardware_flops")?;
+        let share = value("hfu_estimated_percent").filter(|share| *share > 0.0 && done > 0.0)?;
+        let rate = done / share / value("total_time")?;
+        Some((value("tensor_engine_active_throttled_flops")? / rate * 1e12) as i64)
+    };
     Some(DeviceMetrics {
         rank,
         total_ps: ps("total_time")?,
@@ -57,8 +64,25 @@ pub(in crate::makers) fn device_metrics(rank: u32, values: &FxHashMap<String, f6
         flops,
         transfers: transfers(),
         peaks: peaks(),
-        lost_peak: (1.0 - limits.map(|(_, value)| *value).fold(1.0, f64::min)).clamp(0.0, 1.0),
+        lost_peak: lost_peak(values),
+        throttled_ps: throttled_ps(),
     })
+}
+
+/// The part of the peak that the most limited core lost. Time without a record is not limited,
+/// though the vendor's average over all time counts it as such.
+fn lost_peak(values: &FxHashMap<String, f64>) -> f64 {
+    let mut lost: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, share) in values {
+        let of_reason = name.strip_prefix("throttle_").and_then(|name| name.strip_suffix("_percent"));
+        let Some((reason, core)) = of_reason.and_then(|name| name.split_once("_active_time_nc")) else {
+            continue;
+        };
+        if let Some(limit) = values.get(&format!("throttle_{reason}_avg_util_limit_nc{core}_percent")) {
+            *lost.entry(core).or_default() += share * (1.0 - limit);
+        }
+    }
+    lost.into_values().filter(|lost| lost.is_finite()).fold(0.0, f64::max).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -73,8 +97,15 @@ mod tests {
             ("tensor_engine_active_time", 5e-4),
             ("vector_engine_active_time", 1e-4),
             ("scalar_engine_active_time", 2e-4),
+            // The last tenth has no record.
             ("throttle_avg_util_limit_nc0_percent", 0.9),
+            ("throttle_unknown_active_time_nc0_percent", 0.9),
+            ("throttle_unknown_avg_util_limit_nc0_percent", 1.0),
             ("throttle_avg_util_limit_nc1_percent", 0.75),
+            ("throttle_unknown_active_time_nc1_percent", 0.5),
+            ("throttle_unknown_avg_util_limit_nc1_percent", 1.0),
+            ("throttle_activity_0_active_time_nc1_percent", 0.5),
+            ("throttle_activity_0_avg_util_limit_nc1_percent", 0.5),
         ];
         let values = values.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
         let of = device_metrics(3, &values).unwrap();

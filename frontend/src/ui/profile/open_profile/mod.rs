@@ -249,12 +249,6 @@ impl Opened {
         self.content.with(|content| content.shown.iter().copied().filter(is_other).collect())
     }
 
-    /// All sources whose tracks the timeline has.
-    #[must_use]
-    pub fn sources(self) -> Vec<SourceId> {
-        self.content.with(|content| content.sources().collect())
-    }
-
     /// A rank in a sentence, with its profile if there are several.
     #[must_use]
     pub fn words_of(self, source: SourceId) -> String {

@@ -9,7 +9,7 @@ use nprof_engine::wire::rank_ref::RankRef;
 use super::profile_source::{ProfileSource, ProfilesAnswer};
 use super::rank_details::RankDetails;
 use super::rank_times::RankTimes;
-use super::{Answer, ShownRank};
+use super::{Answer, Opened, ShownRank};
 use crate::ui::timeline::Tracks;
 use crate::view::rows::pins::PinOffers;
 use crate::view::rows::profile_sources::{names_of, ranks_of, shown_sources, sources_of};
@@ -17,6 +17,14 @@ use crate::view::rows::sheet::SheetSource;
 use crate::view::rows::sheet_content::SheetContent;
 use crate::view::source_id::SourceId;
 use crate::view::{Sheet, View};
+
+impl Opened {
+    /// All sources whose tracks the timeline has.
+    #[must_use]
+    pub fn sources(self) -> Vec<SourceId> {
+        self.content.with(|content| content.sources().collect())
+    }
+}
 
 /// Content of the sheet: the ranks with all their tracks, and the pinned tracks.
 pub fn content_of(

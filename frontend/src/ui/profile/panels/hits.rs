@@ -6,6 +6,7 @@ use nprof_engine::query::{HitPlace, Syntax};
 use nprof_engine::wire::search::SearchHit;
 
 use super::details::Details;
+use super::rank_hits::RankHitsList;
 use crate::ui::controls::{Failure, If, Loading, Name, keyed};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::profile::search::Search;
@@ -60,7 +61,7 @@ pub fn HitsPanel(
     let state = Memo::new(move |_| state(search));
     let is_of_all = move || search.opened.current.source.get().is_some_and(|source| source.rank.is_all());
     let empty = |text: String| view! { <p class="panel-empty">{text}</p> }.into_any();
-    move || match state.get() {
+    let outcome = move || match state.get() {
         SearchOutcome::NotAsked => {
             let of = if is_of_all() { "the collectives of all ranks" } else { "this rank's slices" };
             empty(format!(
@@ -80,12 +81,16 @@ pub fn HitsPanel(
             };
             let query = search.query();
             empty(if is_of_all() {
-                format!("No collective {verb} “{query}”. The tab of a rank searches its slices.")
+                format!("No collective {verb} “{query}”.")
             } else {
                 format!("Nothing in this rank {verb} “{query}”.")
             })
         }
         SearchOutcome::Hits => view! { <Hits search has_details /> }.into_any(),
+    };
+    view! {
+        <RankHitsList search />
+        {outcome}
     }
 }
 
@@ -118,7 +123,7 @@ fn Hits(search: Search, has_details: Memo<bool>) -> impl IntoView {
     }
 }
 
-/// What can be done with all hits.
+/// Actions on all hits.
 #[component]
 fn HitActions(search: Search) -> impl IntoView {
     view! {

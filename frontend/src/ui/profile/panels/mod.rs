@@ -25,6 +25,8 @@ mod pending_answer;
 #[cfg(feature = "browser")]
 mod plots;
 #[cfg(feature = "browser")]
+mod rank_hits;
+#[cfg(feature = "browser")]
 mod regions;
 #[cfg(feature = "browser")]
 mod run_answer;

@@ -55,7 +55,7 @@ pub struct Search {
     pub(super) input: NodeRef<html::Input>,
     /// Asks again after a failure.
     pub(super) retry: Callback<()>,
-    /// Where the hits are.
+    /// The places of the hits.
     pub(super) lights: SearchLights,
     draft: RwSignal<Draft>,
     result: Signal<Answer<SearchResult>>,
@@ -281,7 +281,7 @@ impl Search {
         }
     }
 
-    /// `3 of 1,234`, `69 in window · 4,021`, `no hits`.
+    /// `3 of 1,234`, `4,021 hits · 69 in window`, `no hits`.
     pub(super) fn count(self) -> Option<String> {
         let found = self.found()?;
         let selected = self.opened.session.view.with(|view| view.selection.row);
@@ -291,10 +291,11 @@ impl Search {
             (Some(at), total) => {
                 format!("{} of {}", format::count(found.before + at as u64 + 1), format::count(total))
             }
-            (None, total) => match self.lights.in_window.get().filter(|here| *here < total) {
-                Some(here) => format!("{} in window · {}", format::count(here), format::count(total)),
-                None => format::counted(total, "hit", "hits"),
-            },
+            (None, total) => {
+                let here = self.lights.in_window.get().filter(|here| *here < total);
+                let here = here.map(|here| format!(" · {} in window", format::count(here)));
+                format::counted(total, "hit", "hits") + &here.unwrap_or_default()
+            }
         })
     }
 }

@@ -33,7 +33,12 @@ pub(super) fn AllMetrics(opened: Opened, summary: Arc<Summary>) -> impl IntoView
             let found = summary.groups.iter().filter_map(|group| matching(group, &words));
             let groups: Vec<MetricGroupEntry> = found.filter(|group| !group.metrics.is_empty()).collect();
             if groups.is_empty() {
-                return view! { <p class="panel-empty">"No metric has these words."</p> }.into_any();
+                let text = if has_absent(&summary, &words) {
+                    "No metric that is there has these words. Below stands what others need."
+                } else {
+                    "No metric has these words."
+                };
+                return view! { <p class="panel-empty">{text}</p> }.into_any();
             }
             let groups = groups.into_iter().map(|group| view! { <Group opened group /> }).collect_view();
             view! { <div class="cards">{groups}</div> }.into_any()
@@ -72,6 +77,14 @@ fn matching(group: &MetricGroupEntry, words: &str) -> Option<MetricGroupEntry> {
     };
     let metrics: Vec<MetricEntry> = group.metrics.iter().filter(is_found).cloned().collect();
     (!metrics.is_empty()).then(|| MetricGroupEntry { metrics, ..group.clone() })
+}
+
+/// Whether metrics that are absent have all words.
+fn has_absent(summary: &Summary, words: &str) -> bool {
+    summary.absent.iter().any(|of| {
+        let text = format!("{} {} {}", of.key, of.title, of.reason).to_lowercase();
+        words.split_whitespace().all(|word| text.contains(word))
+    })
 }
 
 /// Whether a metric is 0: many of those in a group say one thing together.

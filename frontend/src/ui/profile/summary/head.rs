@@ -8,7 +8,7 @@ use nprof_engine::wire::questions::DetailQuestion;
 use nprof_engine::wire::rank_ref::RankRef;
 
 use super::scope::SummaryScope;
-use crate::ui::profile::open_profile::Opened;
+use crate::ui::profile::open_profile::{NamedSpan, Opened};
 use crate::ui::profile::region_choice::{BesideChoice, RegionChoice};
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
@@ -38,7 +38,13 @@ pub(super) fn SummaryHead(
                 facts.extend(device);
                 facts
             }
-            RankRef::Number(_) => facts_of_rank(opened, &rank, bar.get().as_ref()),
+            RankRef::Number(_) => {
+                let region = opened.regions.scope.get();
+                let words =
+                    |of: NamedSpan| format!("only {}: {}", of.name, format::duration(of.span.duration_ps()));
+                let facts = facts_of_rank(opened, &rank, bar.get().as_ref().filter(|_| region.is_none()));
+                region.map(words).into_iter().chain(facts).collect()
+            }
         };
         Some(facts.join(" · "))
     };

@@ -3,19 +3,20 @@
 use nprof_engine::wire::catalog::TrackKind;
 
 use super::Layout;
-use crate::view::light::Light;
 use crate::view::rows::sheet::Sheet;
+use crate::view::source_id::SourceId;
 
 impl Layout {
-    /// The same rows without tracks that have no hits, and without groups of nothing else. Pinned
-    /// rows stay. If nothing would be left, all rows stay.
+    /// The same rows without tracks that have no hits, and without groups of nothing else; `is_hit`
+    /// takes the source and the number of a track. Pinned rows stay. If nothing would be left, all
+    /// rows stay.
     #[must_use]
-    pub fn of_hits(mut self, sheet: &Sheet, light: &Light) -> Self {
+    pub fn of_hits(mut self, sheet: &Sheet, is_hit: impl Fn(SourceId, u32) -> bool) -> Self {
         let mut is_kept = vec![false; sheet.tracks().len()];
         let mut has_hits = false;
         for (at, track) in sheet.tracks().iter().enumerate() {
             let is_lit = track.kind == TrackKind::Slices
-                && track.number.is_some_and(|number| light.has_hits(track.source, number));
+                && track.number.is_some_and(|number| is_hit(track.source, number));
             has_hits |= is_lit;
             if is_lit || track.pin.is_some() {
                 is_kept[at] = true;
@@ -40,23 +41,18 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use nprof_engine::wire::light::{SearchLight, TrackHitsEntry};
-
     use super::*;
-    use crate::view::light::RankLight;
     use crate::view::rows::sheet::tests::sheet_of;
-    use crate::view::source_id::SourceId;
 
     /// The names of the rows with their tops, if the tracks of these names have hits.
     #[track_caller]
     fn check(lit: &[&str], expected: &str) {
         let sheet = sheet_of("Engines/\n  Tensor\n  Vector\nlow\nQueues/\n  q0");
-        let has_hits = |at: usize| lit.contains(&sheet.tracks()[at].name.as_str());
-        let of_track = |at: usize| TrackHitsEntry { track: sheet.tracks()[at].number.unwrap(), hits: 1 };
-        let tracks = (0..sheet.tracks().len()).filter(|at| has_hits(*at)).map(of_track).collect();
-        let answer = SearchLight { tracks, ..SearchLight::default() };
-        let light = Light::of([(SourceId::of_first(0), RankLight::of(&answer))]);
-        let layout = Layout::new(&sheet, |group| group.name == "Queues").of_hits(&sheet, &light);
+        let is_hit = |source, number| {
+            let at = sheet.position(source, number).unwrap();
+            lit.contains(&sheet.tracks()[at].name.as_str())
+        };
+        let layout = Layout::new(&sheet, |group| group.name == "Queues").of_hits(&sheet, is_hit);
         let row = |row: &super::super::Row| {
             assert_eq!(layout.row_of(row.track), Some(row));
             format!("{} {}", sheet.tracks()[row.track].name, row.top_px)
