@@ -45,6 +45,7 @@ impl PageBytes {
             RankView::of(&self.segment),
             Interval::new(i64::MIN / 4, i64::MAX / 4),
             None,
+            None,
             Work::IN_PLACE,
         )?
         .count)
