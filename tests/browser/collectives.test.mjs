@@ -24,10 +24,12 @@ test("the tab of all ranks leads to the rank that is late", async (t) => {
     assert.equal(first, "Collectives of all ranks");
   });
 
-  await t.test("a search without hits says where slices are searched", async () => {
+  await t.test("a search without hits says so of collectives and of the ranks", async () => {
     const box = page.getByRole("searchbox", { name: "Search names and fields" });
     await box.fill("surely not in it");
-    await page.getByText("No collective matches “surely not in it”. The tab of a rank searches its slices.").waitFor();
+    await page.getByText("No collective matches “surely not in it”.").waitFor();
+    const byRank = page.getByRole("region", { name: "Hits by rank" });
+    await byRank.getByText(/^None of \d+ ranks has such slices of its own\.$/).waitFor();
     await box.press("Escape");
     await eventually(() => assert.equal(parametersOf(page).get("q"), null, page.url()));
   });

@@ -46,7 +46,7 @@ pub fn light_bands(camera: &Camera<'_>, light: &Light) -> Vec<LightBand> {
 
 /// The bands of a row. `None` if its rank has no light.
 fn of_row(camera: &Camera<'_>, light: &Light, row: &Row, track: &SheetTrack) -> Option<Vec<LightBand>> {
-    let rank = light.rank(track.source)?;
+    let (time, rank) = light.best(track.source, camera.scale.window)?;
     let dim = |(top_px, height_px): (f64, f64)| LightBand {
         y_px: camera.area.shown_px(top_px),
         height_px,
@@ -61,7 +61,7 @@ fn of_row(camera: &Camera<'_>, light: &Light, row: &Row, track: &SheetTrack) -> 
         (past_ps as f64 / span.duration_ps().max(1) as f64).clamp(0.0, 1.0) * cells
     };
     let lit = |lane: Option<u32>| {
-        let row = LitRow { source: track.source, track: row.track, lane };
+        let row = LitRow { source: track.source, track: row.track, lane, time };
         (right_px > left_px).then(|| LitBand {
             row,
             x_px: (left_px, right_px),
@@ -83,14 +83,16 @@ fn of_row(camera: &Camera<'_>, light: &Light, row: &Row, track: &SheetTrack) -> 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use nprof_engine::base::Interval;
-    use nprof_engine::wire::light::SearchLight;
+    use nprof_engine::wire::light::{SearchLight, TrackHitsEntry};
 
     use super::*;
     use crate::draw::names::NameColours;
     use crate::draw::palette::Ground;
     use crate::draw::shape::Shape;
-    use crate::view::light::RankLight;
+    use crate::view::light::{RankLight, RankLights};
     use crate::view::rows::layout::sight::RowSight;
     use crate::view::rows::sheet::tests::sheet_of;
     use crate::view::source_id::SourceId;
@@ -107,8 +109,10 @@ mod tests {
         let (source, sight, ground) = (SourceId::of_first(0), RowSight::unpinned(500.0, 0.0), Ground::Light);
         let (sheet, layout, shape, names) = (&sheet, &layout, &shape, &names);
         let camera = Camera { scale, sight, area: sight.others, sheet, source, shape, layout, names, ground };
-        let answer = SearchLight { end_ps: 1_000, cells: 100, ..SearchLight::default() };
-        let light = Light::of([(SourceId::of_first(of_rank), RankLight::of(&answer))]);
+        let tracks = vec![TrackHitsEntry { track: 0, hits: 1 }];
+        let answer = SearchLight { end_ps: 1_000, cells: 100, tracks, ..SearchLight::default() };
+        let ranks = RankLights::from([(SourceId::of_first(of_rank), RankLight::of(&answer))]);
+        let light = Light::of(Some(Arc::new(ranks)), None).unwrap();
         let band = |of: &LightBand| {
             let lit = of.lit.map(|lit| {
                 let lane = lit.row.lane.map_or("all".to_owned(), |lane| lane.to_string());

@@ -22,20 +22,35 @@ const LEAST_CELLS: u32 = 4;
 /// Red, green, blue and opacity.
 type Pixel = [u8; 4];
 
-/// The veil: the ground of the timeline.
+/// Opacity of the veil.
+const VEIL: u8 = 194;
+
+/// The veil over lanes: the ground of the timeline.
 fn veil(ground: Ground) -> Pixel {
     match ground {
-        Ground::Light => [255, 255, 255, 194],
-        Ground::Dark => [21, 25, 31, 194],
+        Ground::Light => [255, 255, 255, VEIL],
+        Ground::Dark => [21, 25, 31, VEIL],
     }
 }
 
-/// The marks: the colour of accents.
+/// The veil over the headings of closed groups: their own ground.
+fn group_veil(ground: Ground) -> Pixel {
+    match ground {
+        Ground::Light => [238, 240, 243, VEIL],
+        Ground::Dark => [14, 17, 21, VEIL],
+    }
+}
+
+/// The marks: the colour of accents, and on a dark ground, where many bars are blue, that of texts.
 fn mark(ground: Ground) -> Pixel {
     match ground {
         Ground::Light => [52, 81, 198, 255],
-        Ground::Dark => [142, 168, 255, 255],
+        Ground::Dark => [255, 255, 255, 255],
     }
+}
+
+fn css([red, green, blue, opacity]: Pixel) -> String {
+    format!("rgb({red} {green} {blue} / {})", f64::from(opacity) / 255.0)
 }
 
 /// The rows of light that are painted.
@@ -75,7 +90,7 @@ impl LitRows {
             self.of = Some((Arc::clone(light), Arc::clone(sheet), ground));
             self.rows.clear();
             self.room = needed.len().next_power_of_two().max(LEAST_ROWS);
-            let cells = needed.iter().filter_map(|row| Some(light.rank(row.source)?.cells)).max();
+            let cells = needed.iter().filter_map(|row| Some(light.rank(row.source, row.time)?.cells)).max();
             // A new size clears the canvas.
             self.canvas.set_width(cells.unwrap_or(0));
             self.canvas.set_height(2 * self.room as u32);
@@ -94,16 +109,17 @@ impl LitRows {
         Some(2.0 * *self.rows.get(row)? as f64)
     }
 
-    /// The veil in CSS. `None` before anything is painted.
-    pub(super) fn veil_css(&self) -> Option<String> {
+    /// The veils in CSS: over lanes, and over headings of closed groups. `None` before anything is
+    /// painted.
+    pub(super) fn veils(&self) -> Option<[String; 2]> {
         let (.., ground) = self.of.as_ref()?;
-        let [red, green, blue, opacity] = veil(*ground);
-        Some(format!("rgb({red} {green} {blue} / {})", f64::from(opacity) / 255.0))
+        Some([css(veil(*ground)), css(group_veil(*ground))])
     }
 
     fn put(&self, at: usize, row: &LitRow, light: &Light, sheet: &Sheet, ground: Ground) {
-        let cells = light.rank(row.source).map_or(0, |rank| rank.cells);
-        let pixels = pixels(&light.stretches(sheet, row), cells, veil(ground), mark(ground));
+        let cells = light.rank(row.source, row.time).map_or(0, |rank| rank.cells);
+        let veil = if row.lane.is_some() { veil(ground) } else { group_veil(ground) };
+        let pixels = pixels(&light.stretches(sheet, row), cells, veil, mark(ground));
         if let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels), cells, 2) {
             // Fails only for NaN.
             self.context.put_image_data(&image, 0.0, 2.0 * at as f64).ok();

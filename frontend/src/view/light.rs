@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use nprof_engine::base::Interval;
 use nprof_engine::base::order::sort_by_key;
@@ -14,16 +15,30 @@ use super::time::scale::TimeScale;
 /// Least and largest number of parts of a window.
 const LEAST_CELLS: u32 = 512;
 const MOST_CELLS: u32 = 8_192;
-/// Number of parts of the overview.
-pub const OVERVIEW_CELLS: u32 = 1_024;
+/// Number of parts of the whole time.
+pub const WHOLE_CELLS: u32 = 2_048;
 
 /// Stretches of parts, in order.
 pub type LitStretches = Vec<Range<u32>>;
 
-/// The hits of a search in the ranks that are shown.
+/// The hits of a search by rank.
+pub type RankLights = BTreeMap<SourceId, RankLight>;
+
+/// The hits of a search in the ranks that are shown: over the time around the window, to the pixel,
+/// and over all time, which is coarser. Either can be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Light {
-    ranks: BTreeMap<SourceId, RankLight>,
+    near: Option<Arc<RankLights>>,
+    whole: Option<Arc<RankLights>>,
+}
+
+/// The time over which a light is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LitTime {
+    /// Around a window.
+    Near,
+    /// All time.
+    Whole,
 }
 
 /// The hits of a search in a rank.
@@ -48,6 +63,8 @@ pub struct LitRow {
     pub track: usize,
     /// The lane; `None` for a group.
     pub lane: Option<u32>,
+    /// The time over which it is known.
+    pub time: LitTime,
 }
 
 /// A span and the number of its parts, for which light is asked for.
@@ -75,6 +92,13 @@ impl LitSpan {
 }
 
 impl RankLight {
+    /// Whether the light of a window is known, but for what clocks round.
+    fn covers(&self, window: Interval) -> bool {
+        let slack_ps = window.duration_ps() / 1_000 + 1;
+        self.span.start.0 <= window.start.0.saturating_add(slack_ps)
+            && self.span.end.0 >= window.end.0.saturating_sub(slack_ps)
+    }
+
     /// The light of an answer, whose times are those of the page.
     #[must_use]
     pub fn of(answer: &SearchLight) -> Self {
@@ -111,28 +135,35 @@ impl RankLight {
 }
 
 impl Light {
-    /// The light of these ranks.
+    /// The light of what is known. `None` if nothing is, or without a hit: nothing would stand out.
     #[must_use]
-    pub fn of(ranks: impl IntoIterator<Item = (SourceId, RankLight)>) -> Self {
-        Self { ranks: ranks.into_iter().collect() }
+    pub fn of(near: Option<Arc<RankLights>>, whole: Option<Arc<RankLights>>) -> Option<Self> {
+        let light = Self { near, whole };
+        let has_any = |ranks: &Arc<RankLights>| ranks.values().any(|rank| !rank.tracks.is_empty());
+        light.near.iter().chain(&light.whole).any(has_any).then_some(light)
     }
 
-    /// Whether any rank has hits.
+    /// The light of a rank over a time, if it is known.
     #[must_use]
-    pub fn has_any(&self) -> bool {
-        self.ranks.values().any(|rank| !rank.tracks.is_empty())
+    pub fn rank(&self, source: SourceId, time: LitTime) -> Option<&RankLight> {
+        match time {
+            LitTime::Near => self.near.as_ref()?.get(&source),
+            LitTime::Whole => self.whole.as_ref()?.get(&source),
+        }
     }
 
-    /// The light of a rank, if it is known.
+    /// The finest light of a rank that covers a window, else any that is known.
     #[must_use]
-    pub fn rank(&self, source: SourceId) -> Option<&RankLight> {
-        self.ranks.get(&source)
+    pub fn best(&self, source: SourceId, window: Interval) -> Option<(LitTime, &RankLight)> {
+        let known = |time| Some((time, self.rank(source, time)?));
+        let near = known(LitTime::Near);
+        near.filter(|(_, rank)| rank.covers(window)).or_else(|| known(LitTime::Whole)).or(near)
     }
 
     /// The lit parts of a row.
     #[must_use]
     pub fn stretches(&self, sheet: &Sheet, row: &LitRow) -> LitStretches {
-        let Some(rank) = self.rank(row.source) else { return Vec::new() };
+        let Some(rank) = self.rank(row.source, row.time) else { return Vec::new() };
         let of_lane = |lane: u32| {
             let number = sheet.tracks().get(row.track)?.number?;
             rank.lanes.get(&(number, lane)).cloned()
@@ -146,7 +177,8 @@ impl Light {
     /// Whether a track has hits. True as long as its rank is not known.
     #[must_use]
     pub fn has_hits(&self, source: SourceId, track: u32) -> bool {
-        self.rank(source).is_none_or(|rank| rank.tracks.contains(&track))
+        let known = self.rank(source, LitTime::Whole).or_else(|| self.rank(source, LitTime::Near));
+        known.is_none_or(|rank| rank.tracks.contains(&track))
     }
 }
 
@@ -196,13 +228,33 @@ mod tests {
         let tracks = [1, 2].map(|at| TrackHitsEntry { track: number(at), hits: 1 });
         let (lanes, tracks) = (lanes.to_vec(), tracks.to_vec());
         let answer = SearchLight { end_ps: 100, cells: 10, lanes, tracks, ..SearchLight::default() };
-        let light = Light::of([(source, RankLight::of(&answer))]);
-        let stretches = light.stretches(&sheet, &LitRow { source, track, lane });
+        let ranks = Arc::new(RankLights::from([(source, RankLight::of(&answer))]));
+        let light = Light::of(Some(ranks), None).unwrap();
+        let time = LitTime::Near;
+        let stretches = light.stretches(&sheet, &LitRow { source, track, lane, time });
         let stretches: Vec<String> = stretches.iter().map(|lit| format!("{lit:?}")).collect();
         assert_eq!(stretches.join(" "), expected);
         assert!(!light.has_hits(source, number(3)));
         assert!(light.has_hits(source, number(1)));
         assert!(light.has_hits(SourceId::of_first(9), number(3)));
+    }
+
+    #[test]
+    fn a_window_beyond_what_is_known_has_the_light_of_all_time() {
+        let source = SourceId::of_first(0);
+        let of = |start_ps, end_ps, hits| {
+            let tracks = vec![TrackHitsEntry { track: 0, hits }; hits as usize];
+            let answer = SearchLight { start_ps, end_ps, cells: 10, tracks, ..SearchLight::default() };
+            Some(Arc::new(RankLights::from([(source, RankLight::of(&answer))])))
+        };
+        let time = |light: &Light, start, end| Some(light.best(source, Interval::new(start, end))?.0);
+        let light = Light::of(of(100, 200, 1), of(0, 1_000, 1)).unwrap();
+        assert_eq!(time(&light, 120, 180), Some(LitTime::Near));
+        assert_eq!(time(&light, 120, 280), Some(LitTime::Whole));
+        let light = Light::of(of(100, 200, 1), None).unwrap();
+        assert_eq!(time(&light, 120, 280), Some(LitTime::Near));
+        assert_eq!(Light::of(of(100, 200, 0), of(0, 1_000, 0)), None);
+        assert_eq!(Light::of(None, None), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::draw::palette::{self, Ground};
 use crate::fetch::TileKey;
 use crate::ui::controls::capture;
 use crate::view::band::{BandSpan, BandTarget};
-use crate::view::light::OVERVIEW_CELLS;
+use crate::view::light::WHOLE_CELLS;
 use crate::view::rows::sheet_track::SheetTrack;
 use crate::view::source_id::SourceId;
 use crate::view::time::window;
@@ -206,7 +206,7 @@ pub fn Minimap(
     shown: Memo<Interval>,
     /// The bands, of which the places of findings are marked.
     bands: Bands,
-    /// The hits of a search, as a path over [`OVERVIEW_CELLS`] parts of the span.
+    /// The hits of a search, as a path over [`WHOLE_CELLS`] parts of the span.
     hits: Memo<Option<String>>,
     /// Receives the user's commands.
     on_command: Callback<Command>,
@@ -254,7 +254,7 @@ pub fn Minimap(
 /// The hits of a search, at the upper edge.
 fn hit_marks(path: String) -> impl IntoView {
     view! {
-        <svg class="minimap-hits" viewBox=format!("0 0 {OVERVIEW_CELLS} 1") preserveAspectRatio="none">
+        <svg class="minimap-hits" viewBox=format!("0 0 {WHOLE_CELLS} 1") preserveAspectRatio="none">
             <path d=path></path>
         </svg>
     }

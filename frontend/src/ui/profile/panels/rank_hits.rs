@@ -110,7 +110,7 @@ fn FoundRanks(opened: Opened, found: Arc<Vec<RankHits>>, count: usize) -> impl I
     let total = found.iter().map(|of| of.total).sum();
     let ranks = format::counted(count as u64, "rank", "ranks");
     let words = match found.len() {
-        0 => format!("None of {ranks} has hits."),
+        0 => format!("None of {ranks} has such slices of its own."),
         some => format!(
             "{} in {} of {ranks}. A rank opens with this search.",
             format::counted(total, "hit", "hits"),

@@ -14,7 +14,7 @@ use crate::fetch::FetchError;
 use crate::ui::controls::rested;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
-use crate::view::light::{Light, LitSpan, OVERVIEW_CELLS, RankLight};
+use crate::view::light::{Light, LitSpan, RankLight, RankLights, WHOLE_CELLS};
 use crate::view::source_id::SourceId;
 use crate::view::time::window::widest;
 use crate::view::{ProfilePlace, TimeScale, View};
@@ -25,7 +25,7 @@ pub struct SearchLights {
     /// The places of the hits. While the query is wrong, those of the last one stay.
     pub shown: Memo<Option<Arc<Light>>>,
     /// The places of the hits of the current rank in the overview, as a path of SVG over
-    /// [`OVERVIEW_CELLS`] parts.
+    /// [`WHOLE_CELLS`] parts.
     pub overview: Memo<Option<String>>,
     /// Number of hits in the window, in the current rank.
     pub in_window: Memo<Option<u64>>,
@@ -60,48 +60,57 @@ impl SearchLights {
             let scale = (width_px >= 1.0).then(|| TimeScale { window: window.get(), width_px })?;
             Some(LightKey { text, syntax, sources: opened.sources(), of: LitSpan::around(&scale) })
         });
-        let asked = QuestionAnswers::new(question, move |key, cancel| light_of(opened, key, cancel));
+        let near = QuestionAnswers::new(question, move |key, cancel| lights_of(opened, key, cancel));
+        let of_whole = Memo::new(move |_| {
+            let ((text, syntax), span) = (query.get()?, widest(opened.times.whole.get()));
+            let of = LitSpan { span, cells: WHOLE_CELLS };
+            Some(LightKey { text, syntax, sources: opened.sources(), of })
+        });
+        let whole = QuestionAnswers::new(of_whole, move |key, cancel| lights_of(opened, key, cancel));
+        // Answers about another query would light other slices.
+        let known = move |asked: QuestionAnswers<LightKey, RankLights>| {
+            let asks = |of: &LightKey| {
+                query.with(|query| query.as_ref().is_some_and(|(text, syntax)| of.is_about(text, *syntax)))
+            };
+            asked.last.get().filter(|(of, _)| asks(of)).and_then(|(_, answer)| answer.ok())
+        };
         let shown = Memo::new(move |before: Option<&Option<Arc<Light>>>| {
             query.with(Option::is_some).then_some(())?;
-            match asked.answer() {
-                // Without a hit, nothing would stand out.
-                Some(Ok(light)) => Some(light).filter(|light| light.has_any()),
-                _ => before.cloned().flatten(),
+            match (known(near), known(whole)) {
+                (None, None) => before.cloned().flatten(),
+                (near, whole) => Light::of(near, whole).map(Arc::new),
             }
         });
-        Self { shown, overview: overview_of(opened, query), in_window: count_in(opened, query, window) }
+        let overview = Memo::new(move |_| {
+            let lights = known(whole)?;
+            Some(lights.get(&opened.current.source.get()?)?.outline())
+        });
+        Self { shown, overview, in_window: count_in(opened, query, window) }
+    }
+}
+
+impl LightKey {
+    fn is_about(&self, text: &str, syntax: Syntax) -> bool {
+        self.text == text && self.syntax == syntax
     }
 }
 
 /// The light of all ranks. A rank for which the query means nothing is dark.
-async fn light_of(opened: Opened, key: LightKey, cancel: AbortSignal) -> Result<Light, FetchError> {
+async fn lights_of(opened: Opened, key: LightKey, cancel: AbortSignal) -> Result<RankLights, FetchError> {
     let LightKey { text, syntax, sources, of } = key;
-    let (mut ranks, mut failure) = (Vec::new(), None);
+    let (mut ranks, mut failure) = (RankLights::new(), None);
     for source in sources {
         match ask(opened, source, text.clone(), syntax, of, cancel.clone()).await {
-            Ok(answer) => ranks.push((source, RankLight::of(&answer))),
+            Ok(answer) => {
+                ranks.insert(source, RankLight::of(&answer));
+            }
             Err(error) => failure = Some(error),
         }
     }
     match failure {
         Some(error) if ranks.is_empty() => Err(error),
-        _ => Ok(Light::of(ranks)),
+        _ => Ok(ranks),
     }
-}
-
-/// The hits of the current rank over all time.
-fn overview_of(opened: Opened, query: Memo<Option<(String, Syntax)>>) -> Memo<Option<String>> {
-    let question = Memo::new(move |_| {
-        Some((opened.current.source.get()?, query.get()?, widest(opened.times.whole.get())))
-    });
-    let asked = QuestionAnswers::new(question, move |(source, (text, syntax), span): CountKey, cancel| {
-        ask(opened, source, text, syntax, LitSpan { span, cells: OVERVIEW_CELLS }, cancel)
-    });
-    Memo::new(move |_| {
-        let (of, answer) = asked.last.get()?;
-        let is_asked = question.with(|asked| asked.as_ref().is_some_and(|asked| asked.0 == of.0));
-        is_asked.then(|| answer.ok()).flatten().map(|answer| RankLight::of(&answer).outline())
-    })
 }
 
 /// A rank, a query and a span.

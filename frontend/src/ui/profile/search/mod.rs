@@ -234,10 +234,6 @@ impl Search {
     pub(super) fn sum(self) {
         self.stop_waiting();
         self.start();
-        let is_marked = self.opened.session.view.with_untracked(|view| view.selection.marked.is_some());
-        if !is_marked {
-            self.opened.act(&Command::Mark(Some(self.opened.times.whole.get_untracked())));
-        }
         self.opened.act(&Command::SumOnlyHits(true));
         self.opened.act(&Command::ShowTab(Tab::Selection));
     }

@@ -49,7 +49,10 @@ pub fn Selection(
         let others: Vec<SourceId> = opened.shown_beside().into_iter().take(MOST_BESIDE).collect();
         let name = selection.marked_slice.filter(|_| !others.is_empty());
         let hits = opened.session.view.with(View::summed_hits);
-        Some(ComparisonKey { source, span: selection.marked?, others, regions: regions.get(), name, hits })
+        // The hits of a search are added up over all time, unless a span is marked.
+        let whole = || hits.is_some().then(|| opened.times.whole.get());
+        let span = selection.marked.or_else(whole)?;
+        Some(ComparisonKey { source, span, others, regions: regions.get(), name, hits })
     });
     let asked =
         QuestionAnswers::new(
@@ -154,7 +157,10 @@ async fn namesake(
 #[component]
 fn OnlyHitsChoice(opened: Opened) -> impl IntoView {
     let query = Memo::new(move |_| {
-        opened.session.view.with(|view| view.selection.marked.map(|_| view.search.query.clone()))
+        opened.session.view.with(|view| {
+            let is_summed = view.selection.marked.is_some() || view.summed_hits().is_some();
+            is_summed.then(|| view.search.query.clone())
+        })
     });
     let is_on = Memo::new(move |_| opened.session.view.with(|view| view.summed_hits().is_some()));
     move || {
@@ -210,7 +216,14 @@ fn Totals(opened: Opened, summaries: Arc<Summaries>) -> impl IntoView {
                 <button class="button" type="button" on:click=move |_| opened.act(&Command::Show(span))>
                     "Zoom to it"
                 </button>
-                <button class="button" type="button" on:click=move |_| opened.act(&Command::Mark(None))>
+                <button
+                    class="button"
+                    type="button"
+                    on:click=move |_| {
+                        opened.act(&Command::SumOnlyHits(false));
+                        opened.act(&Command::Mark(None));
+                    }
+                >
                     "Clear"
                 </button>
             </div>
