@@ -5,10 +5,11 @@ use super::light_band::{LightBand, LitBand};
 use super::lit_rows::LitRows;
 use super::overlay::Pen;
 
-/// Height of the marks in a lane, and that of a lane from which on it has marks.
+/// Height of the marks in a lane.
 const MARK_PX: f64 = 2.0;
 /// Height of the marks in the heading of a closed group.
 const GROUP_MARK_PX: f64 = 4.0;
+/// Height of a lane from which on it has marks.
 const MARKED_FROM_PX: f64 = 8.0;
 
 impl Pen {

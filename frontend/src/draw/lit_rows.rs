@@ -90,9 +90,8 @@ impl LitRows {
             self.of = Some((Arc::clone(light), Arc::clone(sheet), ground));
             self.rows.clear();
             self.room = needed.len().next_power_of_two().max(LEAST_ROWS);
-            let cells = needed.iter().filter_map(|row| Some(light.rank(row.source, row.time)?.cells)).max();
-            // A new size clears the canvas.
-            self.canvas.set_width(cells.unwrap_or(0));
+            // Rows of the other time can follow. A new size clears the canvas.
+            self.canvas.set_width(light.most_cells());
             self.canvas.set_height(2 * self.room as u32);
         }
         for row in needed {

@@ -152,6 +152,13 @@ impl Light {
         }
     }
 
+    /// Most parts that a rank has over any time.
+    #[must_use]
+    pub fn most_cells(&self) -> u32 {
+        let ranks = self.near.iter().chain(&self.whole).flat_map(|ranks| ranks.values());
+        ranks.map(|rank| rank.cells).max().unwrap_or(0)
+    }
+
     /// The finest light of a rank that covers a window, else any that is known.
     #[must_use]
     pub fn best(&self, source: SourceId, window: Interval) -> Option<(LitTime, &RankLight)> {
@@ -244,11 +251,13 @@ mod tests {
         let source = SourceId::of_first(0);
         let of = |start_ps, end_ps, hits| {
             let tracks = vec![TrackHitsEntry { track: 0, hits }; hits as usize];
-            let answer = SearchLight { start_ps, end_ps, cells: 10, tracks, ..SearchLight::default() };
+            let cells = if end_ps > 500 { 10 } else { 40 };
+            let answer = SearchLight { start_ps, end_ps, cells, tracks, ..SearchLight::default() };
             Some(Arc::new(RankLights::from([(source, RankLight::of(&answer))])))
         };
         let time = |light: &Light, start, end| Some(light.best(source, Interval::new(start, end))?.0);
         let light = Light::of(of(100, 200, 1), of(0, 1_000, 1)).unwrap();
+        assert_eq!(light.most_cells(), 40);
         assert_eq!(time(&light, 120, 180), Some(LitTime::Near));
         assert_eq!(time(&light, 120, 280), Some(LitTime::Whole));
         let light = Light::of(of(100, 200, 1), None).unwrap();

@@ -12,7 +12,7 @@ use super::answer::{AnswerFormat, CheckedFormat, CheckedOutput, USUAL_LIMIT};
 use super::failed_condition::conclude;
 use super::finding_condition::{FindingCondition, checked};
 use super::progress::analysing;
-use super::region_spans::spans_named;
+use super::region_spans::within_region;
 use crate::analysis::findings::{KeptFindings, of_profile};
 use crate::print;
 use crate::print::answer_keys::head;
@@ -63,10 +63,7 @@ impl FindingsArgs {
         let profile = place.read()?.find(&self.profile)?;
         let KeptFindings { message, first_ps } = analysing(|cancel| of_profile(&profile, cancel))?;
         anyhow::ensure!(message.recorded_ps.is_some(), "{}", message.answer);
-        let message = match &self.region {
-            Some(name) => message.within(&spans_named(&profile, name)?),
-            None => message,
-        };
+        let message = within_region(message, &profile, self.region.as_deref())?;
         // Conditions are about all rules of the region.
         let checked = checked(&self.fail_on, &message);
         let found = if self.rule.is_empty() { message } else { message.of_rules(&self.rule) };

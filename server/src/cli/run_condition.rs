@@ -12,7 +12,7 @@ use super::finding_condition::{self, FINDING, FindingCondition};
 use super::metric_condition::MetricCondition;
 use super::metric_list::listed;
 use super::progress::analysing;
-use super::region_spans::spans_named;
+use super::region_spans::within_region;
 use crate::analysis::analyse;
 use crate::analysis::condition::Condition;
 use crate::analysis::findings::of_profile;
@@ -81,8 +81,7 @@ pub(super) fn checked(
     let of_rules = match needs_rules {
         true => {
             let message = analysing(|cancel| of_profile(profile, cancel))?.message;
-            let spans = known.region.map(|name| spans_named(profile, name)).transpose()?;
-            Some(spans.map_or_else(|| message.clone(), |spans| message.clone().within(&spans)))
+            Some(within_region(message, profile, known.region)?)
         }
         false => None,
     };

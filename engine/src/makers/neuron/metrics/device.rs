@@ -36,25 +36,18 @@ pub(in crate::makers) fn device_metrics(rank: u32, values: &FxHashMap<String, f6
         })
     };
     // A share of the peak is what was done over the peak in the total time.
+    let peak = |done: f64, share: &str| {
+        let share = value(share).filter(|share| *share > 0.0 && done > 0.0)?;
+        Some(done / share / value("total_time")?)
+    };
+    let peak_flops = || peak(value("hardware_flops")?, "hfu_estimated_percent");
     let peaks = || {
-        let total_s = value("total_time")?;
-        let peak = |done: f64, share: &str| {
-            let share = value(share).filter(|share| *share > 0.0 && done > 0.0)?;
-            Some(done / share / total_s)
-        };
         let bytes = value("hbm_read_bytes")? + value("hbm_write_bytes")?;
-        Some(PeakRates {
-            flops: peak(value("hardware_flops")?, "hfu_estimated_percent")?,
-            bytes: peak(bytes, "mbu_estimated_percent")?,
-        })
+        Some(PeakRates { flops: peak_flops()?, bytes: peak(bytes, "mbu_estimated_percent")? })
     };
     // Operations that were not possible while Tensor worked, at the rate of its peak.
-    let throttled_ps = || {
-        let done = value("hardware_flops")?;
-        let share = value("hfu_estimated_percent").filter(|share| *share > 0.0 && done > 0.0)?;
-        let rate = done / share / value("total_time")?;
-        Some((value("tensor_engine_active_throttled_flops")? / rate * 1e12) as i64)
-    };
+    let throttled_ps =
+        || Some((value("tensor_engine_active_throttled_flops")? / peak_flops()? * 1e12) as i64);
     Some(DeviceMetrics {
         rank,
         total_ps: ps("total_time")?,
