@@ -23,6 +23,8 @@ fi
 # The targets of libFuzzer are not shipped, so its licence does not matter.
 SHIPPED=(--features nprof-server/ship)
 ADVISORIES=https://github.com/rustsec/advisory-db
+# Most bytes of the page's programs, compressed by gzip.
+PAGE_BYTES=4200000
 # Seconds of fuzzing for each target.
 FUZZ_SECONDS=60
 # What cargo's tests close with.
@@ -70,9 +72,17 @@ suite_format() {
 # cargo_of_page COMMAND…: in the folder where the page is built.
 cargo_of_page() { CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" "$@"; }
 
+# Code that only the server runs comes into the page by one table of functions: see docs/decisions/0042.
+page_is_small() (
+    local bytes
+    bytes="$(find "$ROOT/frontend/dist" -name '*.wasm' -exec gzip -c {} + | wc -c)"
+    [ "$bytes" -le "$PAGE_BYTES" ] || die "the programs of the page take $bytes bytes of gzip, at most $PAGE_BYTES are expected"
+)
+
 # The binary that the tests build takes the page in. The bundler's dependencies are compiled by then.
 suite_page() {
     check page "$ROOT/scripts/page.sh"
+    check page page_is_small
     counted page "$RUST_PASSED" "$RUST_FAILED" cargo_of_page host_cargo test -p nprof-bundler
 }
 

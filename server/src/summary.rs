@@ -17,7 +17,7 @@ use crate::store::SegmentPlace;
 /// The version is raised when a metric is added, removed or computed differently. The program's
 /// version is part of it.
 pub(crate) const KIND: KeptKind =
-    KeptKind { subject: "summary", version: concat!("14-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
+    KeptKind { subject: "summary", version: concat!("15-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
 /// The metrics of a rank: the stored ones, else computed now and stored. A failure to store them is
 /// not an error.

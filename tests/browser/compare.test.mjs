@@ -125,7 +125,7 @@ test("a marked span is added up in both profiles", SERVED, async (t) => {
 
 test("the list leads to a comparison of two profiles", SERVED, async (t) => {
   const url = await serveBoth(t);
-  const { page, problems } = await openPage(t);
+  const { page, problems } = await openPage(t, { width: 1280, height: 1000 });
   await page.goto(url);
   const compare = (name) => page.getByRole("button", { name: `Compare ${name}`, exact: true });
   await compare("before").click();
@@ -359,6 +359,34 @@ test("one file has both profiles, and opens with their comparison", SERVED, asyn
   }
   const isInside = (address) => /^(file|blob|data):/.test(address);
   assert.deepEqual(requests.filter((address) => !isInside(address)), []);
+  assert.deepEqual(problems, []);
+});
+
+test("one file has two parts of a profile, and opens with their comparison", SERVED, async (t) => {
+  const { url, store } = await serve(t, "demo", "--ranks", "3", "--events", "20000", "--db-bucket", "job");
+  const { regions } = await ask(url, "profiles/job/ranks/0/regions");
+  const [first, second] = regions.filter(({ kind }) => kind === "layer").map(({ name }) => name);
+  const parts = [
+    [["--ranks", "0", "--b-ranks", "1,2"], "ranks=0&with_ranks=1,2", "with_ranks=0&ranks=1,2"],
+    [
+      ["--ranks", "1", "--region", first, "--b-region", second],
+      `ranks=1&with_ranks=1&region=${encodeURIComponent(first)}&with_region=${encodeURIComponent(second)}`,
+      `ranks=1&with_ranks=1&region=${encodeURIComponent(second)}&with_region=${encodeURIComponent(first)}`,
+    ],
+  ];
+  const { page, problems } = await openPage(t, { width: 1440, height: 900, first: null });
+  for (const [at, [choice, asked, swapped]] of parts.entries()) {
+    const file = join(store, `parts-${at}.html`);
+    await promisify(execFile)(process.env.NPROF_BIN, ["diff", "job", ...choice, "--report", file, "--store", store]);
+    await page.goto(pathToFileURL(file).href);
+    const place = page.getByRole("main", { name: "Compare" });
+    const answer = async (of) => (await ask(url, `profiles/job/comparison?with=job&${of}`)).answer;
+    await place.getByRole("heading", { name: await answer(asked) }).waitFor();
+    const tracks = await ask(url, `profiles/job/comparison/tracks?with=job&${asked}`);
+    await place.getByRole("region", { name: "Both timelines" }).getByText(tracks.answer).waitFor();
+    await page.keyboard.press("x");
+    await place.getByRole("heading", { name: await answer(swapped) }).waitFor();
+  }
   assert.deepEqual(problems, []);
 });
 

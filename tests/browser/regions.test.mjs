@@ -32,6 +32,29 @@ test("the list of regions leads to them, and names a span that was typed", SERVE
   await rows.getByRole("button", { name: "typed", exact: true }).waitFor();
   const [kept] = (await ask(url, "profiles/job/notes")).regions;
   assert.ok(Math.abs(kept.end_ps - kept.start_ps - 20_000_000) <= 2_000, JSON.stringify(kept));
+
+  // A region of the user gets another name, and goes again.
+  const rowOfRegion = (name) => rows.filter({ has: page.getByRole("button", { name, exact: true }) }).first();
+  await rowOfRegion("typed").getByRole("button", { name: "rename" }).click();
+  await panel.getByRole("textbox", { name: "Region" }).fill("named");
+  await panel.locator("form").getByRole("button", { name: "Rename" }).click();
+  await rowOfRegion("named").waitFor();
+  await keep.waitFor();
+  assert.equal((await ask(url, "profiles/job/notes")).regions[0].name, "named");
+  await rowOfRegion("named").getByRole("button", { name: "delete" }).click();
+  await rowOfRegion("named").waitFor({ state: "detached" });
+  assert.deepEqual((await ask(url, "profiles/job/notes")).regions, []);
+
+  // Two regions of the list are compared. A second press on the first one takes it back.
+  const [one, other] = layers.map(({ name }) => name);
+  const compare = (name, text) => rowOfRegion(name).getByRole("button", { name: text, exact: true });
+  await compare(one, "compare").click();
+  await compare(one, "choose another one").click();
+  await compare(other, "compare").click();
+  await compare(one, `with ${other}`).click();
+  const parts = `region=${encodeURIComponent(other)}&with_region=${encodeURIComponent(one)}`;
+  const { answer } = await ask(url, `profiles/job/comparison?with=job&ranks=0&with_ranks=0&${parts}`);
+  await page.getByRole("main", { name: "Compare" }).getByRole("heading", { name: answer }).waitFor();
   assert.deepEqual(problems, []);
 });
 

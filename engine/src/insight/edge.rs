@@ -209,8 +209,8 @@ impl<'g> EdgeSweep<'g> {
         let launch = self.rank.launch(at).filter(|call| !self.rank.host_call(*call).is_ahead);
         let launch = launch.map(|call| {
             let from = self.rank.work.host[call].node();
-            let latency_ps = self.rank.latencies_ps[class.queue as usize];
-            let free_ps = self.nodes[from as usize].start_ps.saturating_add(latency_ps);
+            let delay_ps = self.rank.launch_delay_ps(call, node);
+            let free_ps = self.nodes[from as usize].start_ps.saturating_add(delay_ps);
             GraphEdge { from, kind: EdgeKind::Launch, free_ps }
         });
         let own = own.map(|from| ended(from, EdgeKind::Queue));

@@ -398,7 +398,10 @@ fn brute_force(of: &JobGraph) -> i64 {
             [0, 1].map(|run| awaited.iter().filter_map(|other| Some(times[*other]?[run].1)).max());
         if let Some(launch) = rank.work.launch(u32::try_from(at).unwrap()) {
             let latency_ps = rank.latencies_ps[own.queue as usize];
-            let launched = [0, 1].map(|run| Some(times[launch as usize]?[run].0 + latency_ps));
+            let call = &nodes[launch as usize];
+            let has_ended = call.end_ps() <= node.start_ps;
+            let delay_ps = if has_ended { latency_ps.max(call.duration_ps) } else { latency_ps };
+            let launched = [0, 1].map(|run| Some(times[launch as usize]?[run].0 + delay_ps));
             after = [0, 1].map(|run| after[run].max(launched[run]));
         }
         let start = match (after, call) {

@@ -28,7 +28,12 @@ impl<'a, B: Bytes> NamedColumns<'a, B> {
     /// The table with this name, if the segment has it. Reading a block fails after the work was
     /// cancelled.
     pub fn of(segment: &'a Segment<B>, table: &str, cancel: Cancel<'a>) -> Option<Self> {
-        Some(Self { segment, table: segment.table(table)?, cancel })
+        Some(Self::of_table(segment, segment.table(table)?, cancel))
+    }
+
+    /// The table with this number. Reading a block fails after the work was cancelled.
+    pub fn of_table(segment: &'a Segment<B>, table: TableId, cancel: Cancel<'a>) -> Self {
+        Self { segment, table, cancel }
     }
 
     /// Number of the table.

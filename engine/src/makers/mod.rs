@@ -15,6 +15,7 @@ mod device_slices;
 mod device_time;
 pub mod job;
 pub mod kineto;
+mod marked_field;
 mod metric_groups;
 pub mod neuron;
 mod power;

@@ -58,7 +58,11 @@ const fn some(group: &'static str, metrics: &'static [&'static str], target: Sum
 }
 
 const COMMUNICATION: SummaryTarget = Slices("name:nccl,rccl,hccl");
-const COPIES: SummaryTarget = Slices("cat:memcpy,memset");
+/// By the beginnings of names, because each device has a category of its own.
+const COPIES: SummaryTarget = Slices("/^(memcpy|memset|dma_request)/");
+const KERNELS: SummaryTarget =
+    Slices("cat:kernel,ccp_event -name:nccl,rccl,hccl -/^(event_wait|event_record|dma_request)/");
+const LAUNCHES: SummaryTarget = Slices("name:launch,enqueue,runfunction");
 const PRODUCTS: SummaryTarget = Slices("opcode=MATMUL");
 
 /// Rules of any trace and of kernels on streams.
@@ -78,7 +82,7 @@ const OF_TRACE: &[TargetRule] = &[
     all("wait_time_by_name_host", SlicesOfName),
     all("busy_share_by_track", TrackOfName),
     all("wait_share_by_track", TrackOfName),
-    some("kernel_kinds", &["compute_alone_time"], Slices("cat:kernel -name:nccl,rccl,hccl")),
+    some("kernel_kinds", &["compute_alone_time"], KERNELS),
     some(
         "kernel_kinds",
         &["communication_alone_time", "compute_and_communication_time", "communication_and_copy_time"],
@@ -89,7 +93,7 @@ const OF_TRACE: &[TargetRule] = &[
     some("device_time", &["idle_time"], Findings),
     all("idle_by_stream", TrackOfName),
     all("queue_by_stream", TrackOfName),
-    some("launches", &["mean_launch_time", "mean_launch_delay", "launch_count"], Slices("name:launch")),
+    some("launches", &["mean_launch_time", "mean_launch_delay", "launch_count"], LAUNCHES),
     all("launches", Findings),
     some("floating_point", &["mfu", "flops_rate"], Metrics("roofline")),
     all("floating_point", Metrics("operators")),
@@ -218,7 +222,7 @@ mod tests {
     #[test]
     fn a_metric_comes_before_its_group() {
         assert_eq!(summary_target("launches", "late_kernel_count"), Some(Findings));
-        assert_eq!(summary_target("launches", "mean_launch_time"), Some(Slices("name:launch")));
+        assert_eq!(summary_target("launches", "mean_launch_time"), Some(LAUNCHES));
         assert_eq!(summary_target("overall_stats", "total_time"), None);
         assert_eq!(summary_target("nothing", "mfu"), None);
     }

@@ -9,7 +9,9 @@ use super::call_columns::slice_tracks;
 use super::class_times::{
     BlockClasses, Class, ClassUnion, ClassifiedTrack, KnownClasses, SweptBlock, of_pieces, pieces,
 };
-use super::kineto::{KinetoClass, class_on_device};
+use super::columns::NamedColumns;
+use super::kineto::{CATEGORY_FIELD, KinetoClass, class_on_device, is_around_work};
+use super::marked_field::MarkedField;
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::metrics::trace::seconds;
@@ -34,7 +36,8 @@ pub(super) const FAMILY: MetricFamily = MetricFamily {
             "time_computing",
             Unit::Seconds,
             "Time of the active stretch in which at least one engine or kernel computes. Of a program without a \
-             device: in which at least one thread works.",
+             device: in which at least one thread works. Steps, phases and frames of Python around the work of a \
+             thread are none.",
         ),
         MetricDefinition::new(
             "time_transferring",
@@ -120,8 +123,14 @@ fn parts<B: Bytes>(segment: &Segment<B>, scope: &MetricScope, work: Work<'_>) ->
     };
     let tracks: Vec<(TrackId, TableId)> = slice_tracks(segment, is_wanted).collect();
     let Some(stretch) = Stretch::of(segment, scope, is_wanted, work)? else { return Ok(None) };
-    let classifiers: Vec<_> =
-        tracks.iter().map(|(track, _)| classes_of(segment, role(segment, *track))).collect();
+    let classifiers: Vec<_> = tracks
+        .iter()
+        .map(|(track, table)| {
+            let role = role(segment, *track);
+            let around = (role == Role::HostThread).then(|| spans_around_work(segment, *table, work));
+            classes_of(segment, role, around)
+        })
+        .collect();
     let classified = tracks.iter().zip(&classifiers);
     let classified: Vec<_> =
         classified.map(|(&(track, table), classify)| ClassifiedTrack { track, table, classify }).collect();
@@ -209,12 +218,33 @@ fn role<B: Bytes>(segment: &Segment<B>, track: TrackId) -> Role {
     segment.footer().tracks[track.0 as usize].spec.identity.role
 }
 
+/// The class of slices that are drawn around work. It is in no union.
+const AROUND: Class = TimeActivity::ALL.len() as Class;
+
+/// The mark of the slices of a table that are drawn around the work of a thread: its steps, its
+/// phases, the frames of Python.
+fn spans_around_work<B: Bytes>(segment: &Segment<B>, table: TableId, work: Work<'_>) -> MarkedField {
+    let columns = NamedColumns::of_table(segment, table, work.cancel);
+    MarkedField::of(&columns, CATEGORY_FIELD, 0, |category| u8::from(is_around_work(category)))
+}
+
 /// Tells the activities of the rows of a track with this role.
 fn classes_of<'s, B: Bytes>(
     segment: &'s Segment<B>,
     role: Role,
+    around: Option<MarkedField>,
 ) -> impl Fn(&mut SweptBlock<'_, '_, B>) -> Result<BlockClasses> + Sync + 's {
-    move |block| block.by_name(|name, known| Ok(activity_of(segment, role, name, known)? as Class))
+    move |block| {
+        let classes = block.by_name(|name, known| Ok(activity_of(segment, role, name, known)? as Class))?;
+        let Some(around) = &around else { return Ok(classes) };
+        Ok(match around.marks(segment, &mut block.reader)? {
+            BlockClasses::One(0) => classes,
+            marks => {
+                let class = |row| if marks.of_row(row) == 0 { classes.of_row(row) } else { AROUND };
+                BlockClasses::of((0..block.reader.rows()).map(class).collect())
+            }
+        })
+    }
 }
 
 /// The activity of the slices of a name on a track with this role.
@@ -295,6 +325,8 @@ mod tests {
         check(&[RankTrack::of(Role::HostThread, &slices)], None, [0, 20, 0, 30, 10, 0]);
         check(&[RankTrack::of(Role::Unknown, &slices)], None, [0, 20, 0, 30, 10, 0]);
         check(&[RankTrack::of(Role::Unknown, &[("mark", 5, 5)])], None, [0; 6]);
+        let step = RankTrack::of(Role::HostThread, &[("step", 0, 70)]).in_category("user_annotation");
+        check(&[RankTrack::of(Role::HostThread, &slices), step], None, [0, 20, 0, 30, 20, 0]);
         let profiler = RankTrack::of(Role::Unknown, &[("PyTorch Profiler (0)", 0, 80)]);
         check(&[RankTrack::of(Role::HostThread, &slices), profiler], None, [0, 20, 0, 30, 10, 20]);
     }

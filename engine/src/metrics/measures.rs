@@ -3,11 +3,13 @@
 
 use super::DeviceMetrics;
 
-/// Measurements of a rank, as far as its device and its trace have them.
+/// Measurements of a job, as far as its devices and its traces have them. Those of kernels, arrays
+/// and tensors are of one rank, because the ranks of a job run one program.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RankMeasures {
-    /// Engines and a memory of its own.
-    pub device: Option<DeviceMetrics>,
+    /// Engines and a memory of their own, by rank: limits of a chip are its own. Empty if devices of
+    /// this kind have none.
+    pub devices: Vec<DeviceMetrics>,
     /// Kernels on many processors.
     pub kernels: Option<KernelFill>,
     /// Arrays for matrix products whose ideal cycles a compiler states.

@@ -52,7 +52,7 @@ pub struct Bundle {
     pub balance: std::result::Result<RankBalance, Refusal>,
     /// The dependency graph, or the reason why there is none.
     pub graph: std::result::Result<GraphOverlay, Refusal>,
-    /// Differences to other runs of the page.
+    /// Differences to other runs of the page, or between parts of this one.
     pub comparisons: Vec<BundledComparison>,
     /// Tracks beside those of other runs of the page.
     pub paired: Vec<BundledTracks>,
@@ -60,22 +60,22 @@ pub struct Bundle {
     pub ranks: Vec<BundledRank>,
 }
 
-/// The difference of the run of a bundle to that of another one in the same page.
+/// The difference of two runs in the same page, the first one of the profile of the bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BundledComparison {
-    /// Name of the second run.
-    pub with: String,
+    /// The two runs.
+    pub runs: [RunChoice; 2],
     /// Name of the subject of rows.
     pub by: String,
     /// The difference, or the reason why there is none.
     pub found: std::result::Result<ComparedRuns, Refusal>,
 }
 
-/// The tracks of the run of a bundle beside those of another one in the same page.
+/// The tracks of two runs in the same page, the first one of the profile of the bundle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BundledTracks {
-    /// Name of the second run.
-    pub with: String,
+    /// The two runs.
+    pub runs: [RunChoice; 2],
     /// The tracks, or the reason why there are none.
     pub found: std::result::Result<PairedTracks, Refusal>,
 }
@@ -306,9 +306,8 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         _: Work<'_>,
     ) -> std::result::Result<ComparedRuns, Refusal> {
         self.check_name(&a.profile)?;
-        let is_it = |one: &&BundledComparison| one.with == b.profile && one.by == by.name();
+        let is_it = |one: &&BundledComparison| are_runs(&one.runs, a, b) && one.by == by.name();
         let kept = self.bundle.comparisons.iter().find(is_it);
-        let kept = kept.filter(|_| a.is_whole() && b.is_whole());
         kept.map_or_else(|| Err(no_comparison()), |kept| kept.found.clone())
     }
 
@@ -319,8 +318,7 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         _: Work<'_>,
     ) -> std::result::Result<PairedTracks, Refusal> {
         self.check_name(&a.profile)?;
-        let kept = self.bundle.paired.iter().find(|one| one.with == b.profile);
-        let kept = kept.filter(|_| a.is_whole() && b.is_whole());
+        let kept = self.bundle.paired.iter().find(|one| are_runs(&one.runs, a, b));
         kept.map_or_else(|| Err(no_comparison()), |kept| kept.found.clone())
     }
 
@@ -350,6 +348,10 @@ impl<'a, B: Bytes> ProfileStore for &'a OpenBundle<B> {
         let segment = self.segments[at].as_ref().ok_or_else(closed)?;
         Ok(OpenRank { bundle: &self.bundle, at, segment })
     }
+}
+
+fn are_runs([one, other]: &[RunChoice; 2], a: &RunChoice, b: &RunChoice) -> bool {
+    (one, other) == (a, b)
 }
 
 fn no_comparison() -> Refusal {

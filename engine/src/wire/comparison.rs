@@ -9,7 +9,7 @@ use crate::insight::difference::{
 };
 
 /// A part of a profile that is compared with another one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunChoice {
     /// Name or id of the profile.
     pub profile: String,
@@ -24,12 +24,6 @@ impl RunChoice {
     #[must_use]
     pub fn new(profile: &str, ranks: &Option<Vec<u32>>, region: &Option<String>) -> Self {
         Self { profile: profile.to_owned(), ranks: ranks.clone(), region: region.clone() }
-    }
-
-    /// Whether it is all of the run.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.ranks.is_none() && self.region.is_none()
     }
 }
 

@@ -10,6 +10,8 @@ use super::table::{DataTable, TableColumn, texts};
 
 /// Key of the column of names.
 pub const NAME: &str = "name";
+/// Key of the column of what can be done with a region.
+pub const ACTIONS: &str = "actions";
 
 /// A region of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,9 +78,10 @@ pub fn regions_in_words(list: &RegionList) -> String {
     format!("{count} {plural}, usually {usual}{}", slowest.unwrap_or_default())
 }
 
-/// Regions as a table. Starts count from `zero_ps`, as on the ruler.
+/// Regions as a table, with a column of actions if there are any. Starts count from `zero_ps`, as
+/// on the ruler.
 #[must_use]
-pub fn region_table(regions: &[ListedRegion], zero_ps: i64) -> DataTable {
+pub fn region_table(regions: &[ListedRegion], zero_ps: i64, has_actions: bool) -> DataTable {
     let words = |key: &str, title: &str, doc: &str, of: &dyn Fn(&ListedRegion) -> String| {
         let values = texts(regions.iter().map(of).collect());
         TableColumn::new(key, title, "", values).explained(doc)
@@ -94,7 +97,7 @@ pub fn region_table(regions: &[ListedRegion], zero_ps: i64) -> DataTable {
         Some(ps) => format!("+{}", short_duration(ps as f64)),
     };
     let kernels = |of: &ListedRegion| of.kernels.map(|kernels| kernels.to_string()).unwrap_or_default();
-    let columns = vec![
+    let mut columns = vec![
         words(NAME, "Region", "Name of its mark, or that of the user.", &|of| of.name.clone()),
         words("kind", "Kind", "The meaning of the region.", &|of| kind_words(of.kind).to_owned()),
         times("start", "Start", "Start of the region, as on the ruler.", &|of| {
@@ -104,6 +107,10 @@ pub fn region_table(regions: &[ListedRegion], zero_ps: i64) -> DataTable {
         words("longer", "Beside usual", "Duration less that of the usual step.", &difference),
         words("kernels", "Kernels", "Kernels and copies of the step.", &kernels),
     ];
+    if has_actions {
+        let doc = "Press it on two regions to compare them. Names of users can be changed.";
+        columns.push(words(ACTIONS, "Compare", doc, &|_| String::new()));
+    }
     DataTable { columns, rows: narrow(regions.len()) }
 }
 
@@ -166,7 +173,7 @@ mod tests {
         let listed = ListedRegion::of(&list);
         assert_eq!(listed.iter().map(|of| of.longer_ps).collect::<Vec<_>>(), [Some(0), Some(200)]);
         let own = ListedRegion::named("mine".to_owned(), Interval::new(150, 250));
-        let table = region_table(&[own, listed[1].clone()], 100);
+        let table = region_table(&[own, listed[1].clone()], 100, false);
         let texts = |row: u32| table.columns.iter().map(|column| column.text(row)).collect::<Vec<_>>();
         assert_eq!(texts(0)[..2], ["mine", "named"]);
         assert_eq!((texts(1)[4].as_str(), texts(1)[5].as_str()), ("+200 ps", "7"));

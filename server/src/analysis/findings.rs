@@ -29,7 +29,7 @@ pub const FILE: &str = "run.findings";
 /// The version is raised when a rule is added, removed or answers differently. The program's
 /// version is part of it.
 const KIND: KeptKind =
-    KeptKind { subject: "findings", version: concat!("4-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
+    KeptKind { subject: "findings", version: concat!("5-", env!("CARGO_PKG_VERSION")), most_bytes: 64 << 20 };
 
 /// The findings about the run of a profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,8 +143,8 @@ pub fn facts_of<'g>(
     })
 }
 
-/// Measurements of the first rank: the ranks of a job run one program. Errors are those of all
-/// ranks.
+/// Measurements of the first rank, because the ranks of a job run one program. Those of devices and
+/// errors are those of all ranks.
 fn measures_of(
     profile: &Profile,
     analysed: &Analysed,
@@ -165,7 +165,10 @@ fn measures_of(
         }
         Ok::<_, AnalysisError>(of)
     };
-    let mut all = RankMeasures { device: measured(profile, first, cancel)?, ..of_rank(first)? };
+    let of_devices = profile.manifest.ranks.iter().map(|file| measured(profile, file, cancel));
+    let devices: Vec<Option<DeviceMetrics>> = of_devices.collect::<Result<_, _>>()?;
+    let devices = devices.into_iter().flatten().collect();
+    let mut all = RankMeasures { devices, ..of_rank(first)? };
     if let Some(errors) = &mut all.errors {
         for file in others {
             errors.extend(of_rank(file)?.errors.into_iter().flatten());

@@ -228,8 +228,10 @@ impl SummaryArgs {
             document["scope"]["region"] = json!(name);
         }
         document.insert("units".to_owned(), Value::Object(units));
-        document.extend(by_rank_as(ranks, |summary| {
-            let mut object = metrics(summary);
+        document.extend(by_rank_as(ranks, |rank, summary| {
+            let mut object = Map::new();
+            object.insert("rank".to_owned(), json!(rank.rank));
+            object.extend(metrics(summary));
             object.extend(metric_table::keys(summary));
             object
         }));

@@ -117,14 +117,14 @@ pub fn prepare_json<'a>(
 /// The metrics of each rank under its id.
 #[must_use]
 pub fn by_rank(ranks: &[(&RankFile, Summary)]) -> Map<String, Json> {
-    by_rank_as(ranks, metrics)
+    by_rank_as(ranks, |_, summary| metrics(summary))
 }
 
 /// An object for each rank under its id.
 #[must_use]
 pub fn by_rank_as(
     ranks: &[(&RankFile, Summary)],
-    object: impl Fn(&Summary) -> Map<String, Json>,
+    object: impl Fn(&RankFile, &Summary) -> Map<String, Json>,
 ) -> Map<String, Json> {
     let mut all = Map::new();
     for (rank, summary) in ranks {
@@ -134,7 +134,7 @@ pub fn by_rank_as(
         } else {
             rank.id.clone()
         };
-        all.insert(key, Json::Object(object(summary)));
+        all.insert(key, Json::Object(object(rank, summary)));
     }
     all
 }

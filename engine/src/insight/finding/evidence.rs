@@ -112,6 +112,8 @@ pub enum EvidenceMeasure {
     OfHost,
     /// The operator in which a host was for most of it.
     HostOperator,
+    /// The one call that takes most of the time of a host.
+    LongestCall,
     /// Work of devices whose launch was not recorded.
     Unlaunched,
     /// Time of transfers that no work covers.
@@ -166,6 +168,7 @@ impl EvidenceMeasure {
             Self::Idle => "idle",
             Self::OfHost => "of_host",
             Self::HostOperator => "host_operator",
+            Self::LongestCall => "longest_call",
             Self::Unlaunched => "unlaunched",
             Self::Exposed => "exposed",
             Self::RecordedCalls => "recorded_calls",

@@ -27,6 +27,8 @@ const MOST_LOST: f64 = 0.05;
 const LEAST_TIME: f64 = 0.5;
 /// Share of the run that a rank has to work before the run has begun.
 const BEGUN: f64 = 0.01;
+/// Share of its work with which a rank has begun that works rarely all the time.
+const BEGUN_WORK: f64 = 0.05;
 
 /// Steps from which on their median says something.
 pub(super) const LEAST_STEPS: usize = 3;
@@ -216,7 +218,7 @@ impl<'g> Facts<'g> {
     }
 
     /// The time at which work begins in earnest, in picoseconds: the first rank has worked for
-    /// longer than a hundredth of the run.
+    /// longer than a hundredth of the run, or has done a part of its work if it works rarely.
     pub(super) fn begin_ps(&self) -> i64 {
         let least_ps = self.part_ps(BEGUN);
         let ranks = self.graph.ranks.iter().zip(&self.edges.ranks);
@@ -233,7 +235,7 @@ impl<'g> Facts<'g> {
     /// says when it is active a part of that time. Loading a program can take a thousand times as
     /// long as one run of its kernel.
     pub(super) fn least_worth_ps(&self) -> i64 {
-        let active_ps = self.measures().device.as_ref().map(|device| device.active_ps);
+        let active_ps = self.measures().devices.first().map(|device| device.active_ps);
         let of_ps = active_ps.filter(|active_ps| *active_ps > 0).unwrap_or_else(|| self.length_ps());
         (of_ps.min(self.length_ps()) as f64 * LEAST_WORTH) as i64
     }
@@ -338,19 +340,29 @@ impl<'g> Facts<'g> {
     }
 }
 
-/// The start of the slice with which a rank has worked for longer than `least_ps`. `None` if it
-/// never does. Time in which a slice waits is no work.
+/// The start of the slice with which a rank has worked for longer than `least_ps`, or for longer
+/// than [`BEGUN_WORK`] of its work. `None` if it never does. Time in which a slice waits is no work.
 fn begin_ps(rank: &RankGraph, edges: &RankEdges, least_ps: i64) -> Option<i64> {
+    let all_ps = worked(rank, edges).map(|(_, ps)| ps).fold(0, i64::saturating_add);
+    let least_ps = least_ps.min((all_ps as f64 * BEGUN_WORK) as i64);
     let mut worked_ps = 0_i64;
+    let begin = worked(rank, edges).find(|(_, ps)| {
+        worked_ps = worked_ps.saturating_add(*ps);
+        worked_ps > least_ps
+    });
+    begin.map(|(start_ps, _)| start_ps)
+}
+
+/// For each slice of the devices of a rank that works its start and the time of its work, in
+/// picoseconds.
+fn worked<'g>(rank: &'g RankGraph, edges: &'g RankEdges) -> impl Iterator<Item = (i64, i64)> + 'g {
     let works = |(_, node): &(u32, &WorkNode)| {
         let class = rank.classes[node.class as usize];
         class.side == MachineSide::Device && !class.waits && rank.is_recorded(node)
     };
-    let (mut nodes, mut worked_from) = ((0_u32..).zip(&rank.work.nodes).filter(works), edges.worked_from());
-    let begin = nodes.find(|(at, node)| {
-        let from_ps = worked_from.next_ps(*at, node);
-        worked_ps = worked_ps.saturating_add(node.end_ps().saturating_sub(from_ps).max(0));
-        worked_ps > least_ps
-    });
-    begin.map(|(_, node)| node.start_ps)
+    let mut worked_from = edges.worked_from();
+    (0_u32..).zip(&rank.work.nodes).filter(works).map(move |(at, node)| {
+        let from_ps = worked_from.next_ps(at, node);
+        (node.start_ps, node.end_ps().saturating_sub(from_ps).max(0))
+    })
 }

@@ -32,7 +32,7 @@ pub fn findings(facts: &Facts<'_>) -> Result<Vec<RuleVerdict>> {
 /// The answer of one rule, the largest saving first. A small saving beside a large one stays: it
 /// can show once the large one is gone, as with two late ranks.
 pub fn verdict_of(facts: &Facts<'_>, rule: RuleName) -> Result<Judgement> {
-    let mut found = match (rule.rule().check)(facts)? {
+    let mut found = match rule.check(facts)? {
         Judgement::Found(found) => found,
         other => return Ok(other),
     };

@@ -305,6 +305,15 @@ impl RankGraph {
         Some(*launch as usize)
     }
 
+    /// The time from the start of a launch until nothing of it holds its work back, in picoseconds:
+    /// the shortest one of the queue. A call that ends before its work starts can have kept it back
+    /// until then, such as one that loads the kernel first.
+    pub(in crate::insight) fn launch_delay_ps(&self, call: usize, work: &WorkNode) -> i64 {
+        let latency_ps = self.latencies_ps[self.classes[work.class as usize].queue as usize];
+        let call = &self.work.nodes[self.work.host[call].node() as usize];
+        if call.end_ps() <= work.start_ps { latency_ps.max(call.duration_ps) } else { latency_ps }
+    }
+
     /// Puts all long lists on a shelf, those of stated edges beside the others.
     pub(super) fn shelve(&mut self, shelf: &dyn Shelf, exec: &dyn Exec) -> Result<()> {
         self.work.shelve(shelf, exec)?;

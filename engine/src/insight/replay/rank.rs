@@ -220,7 +220,7 @@ impl<'g> RankReplay<'g> {
         if let Some(call) = self.graph.launch(at)
             && let Some(slot) = self.graph.host_call(call).slot
         {
-            let launched = self.host[slot as usize].plus(self.graph.latencies_ps[queue]);
+            let launched = self.host[slot as usize].plus(self.graph.launch_delay_ps(call, node));
             let launch = self.graph.work.host[call].node();
             self.await_node(launch, NodePoint::Start, &launched, job.observer);
             after = after.later(if scenario.launches_are_free() { launched.only_old() } else { launched });

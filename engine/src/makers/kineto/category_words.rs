@@ -9,6 +9,14 @@ use crate::segment::{Bytes, Segment};
 /// Part of the categories of spans that a program draws over its work.
 pub(super) const ANNOTATION: &str = "annotation";
 
+/// Words in the categories of slices that are drawn around work: spans, frames, the trace itself.
+pub(super) const AROUND: [&str; 3] = [ANNOTATION, "python", "Trace"];
+
+/// Whether slices of this category are drawn around work, and are none.
+pub(in crate::makers) fn is_around_work(category: &str) -> bool {
+    AROUND.iter().any(|word| category.contains(word))
+}
+
 /// The categories that contain one of some words. A trace has few, and each is looked at once.
 #[derive(Debug)]
 pub(super) struct CategoryWords {

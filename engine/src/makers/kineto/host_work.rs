@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::category_words::{ANNOTATION, CategoryWords};
+use super::category_words::{AROUND, CategoryWords};
 use super::{ARGUMENTS, CATEGORY};
 use crate::base::Result;
 use crate::exec::{CallerThread, Cancel};
@@ -14,9 +14,6 @@ use crate::makers::call_columns::{FieldColumns, slice_tracks};
 use crate::makers::work_reader::{EndedSlice, WorkReader};
 use crate::model::{MachineSide, RankWork, Role, TableId, TrackId};
 use crate::segment::{Bytes, Segment};
-
-/// Words in the categories of slices that are drawn around work: spans, frames, the trace itself.
-const AROUND: [&str; 3] = [ANNOTATION, "python", "Trace"];
 
 /// Reads the work of a rank. `calls` are the rows of its calls in operations.
 pub(in crate::makers) fn read<B: Bytes>(

@@ -17,6 +17,8 @@ mod steps;
 mod tests;
 pub(super) mod work;
 
+pub(super) use category_words::is_around_work;
+
 use crate::base::Result;
 use crate::makers::{Maker, MakerFacts};
 use crate::segment::{Bytes, Segment};
@@ -53,6 +55,8 @@ const TARGET: usize = 8;
 const SEQ: usize = 9;
 const CORRELATION: usize = 10;
 const CATEGORY: usize = 11;
+/// The field of a slice's category.
+pub(in crate::makers) const CATEGORY_FIELD: &str = ARGUMENTS[CATEGORY];
 const ROOT: usize = 12;
 const EXTERNAL: usize = 13;
 const DIMS: usize = 14;
@@ -100,8 +104,8 @@ pub(in crate::makers) fn class_on_device(name: &str, category: &str) -> KinetoCl
     }
 }
 
-/// Words of copies and fills, in names and categories.
-const COPIES: [&str; 2] = ["memcpy", "memset"];
+/// Words of copies and fills, in names and categories: those of CUDA and HIP, and that of MTIA.
+const COPIES: [&str; 3] = ["memcpy", "memset", "dma_request"];
 
 /// Bytes of an element of this type, in the words of PyTorch and of C. 0 if it is not known.
 fn element_bytes(dtype: &str) -> u64 {

@@ -358,9 +358,13 @@ fn write_before(
 ) -> Result<(), ExportError> {
     let (bundle, manifest) = (bundle(embedded, work)?, &embedded.of.profile.manifest);
     page.write_head(manifest.shown_name(), head.policy, out)?;
-    let view = head.view.map_or_else(String::new, |view| format!(" data-view=\"{}\"", escaped(view)));
-    write_bundle(0, &bundle, manifest.slug(), &view, out)?;
+    write_bundle(0, &bundle, manifest.slug(), &view_attribute(head.view), out)?;
     Ok(page.write_worker(out)?)
+}
+
+/// The attribute of the view that the page opens at; it begins with a space.
+fn view_attribute(view: Option<&str>) -> String {
+    view.map_or_else(String::new, |view| format!(" data-view=\"{}\"", escaped(view)))
 }
 
 /// Writes the bundle of the profile at a position of the page. `attributes` begins with a space.

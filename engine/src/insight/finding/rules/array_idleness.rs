@@ -18,14 +18,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do kernels use the arrays for matrix products?",
     advice: "look at the categories with the lowest use: shapes that do not fill the arrays, data that comes late, operations that no array computes",
     needs: MetricsNeed::Arrays,
-    check,
     words,
 };
 
 /// Ideal time over measured time, at least.
 const LEAST_USE: f64 = 0.5;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let Some(of) = facts.measures().arrays.filter(|of| of.ideal_ps > 0) else {
         return Ok(Judgement::CannotTell(DataGap::IdealCycles));
     };

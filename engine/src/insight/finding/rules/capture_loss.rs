@@ -16,7 +16,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "was all of the run recorded?",
     advice: "record all ranks and hosts, start the recordings before the run, and give them larger buffers",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -25,7 +24,7 @@ const WHOLE: f64 = 0.9995;
 /// Share of a rank's calls that may be lost without a finding of its own.
 const MOST_LOST: f64 = 0.05;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let coverage = &facts.coverage;
     if coverage.is_complete() {
         return Ok(Judgement::Nothing);

@@ -18,14 +18,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the chip limit its engines?",
     advice: "check power and temperature of the chip, and spread bursts of matrix products",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
 /// Part of the peak that is lost on average, from which on it counts.
 const LEAST_LOST: f64 = 0.01;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 

@@ -18,7 +18,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     advice: "issue the awaited work earlier, split it so that the waiting engine can begin with a part, or give \
              the waiting engine other work first",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -27,7 +26,7 @@ const LEAST_SAVING: f64 = 0.05;
 /// Awaited parties that are replayed.
 const MOST: usize = 4;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     judged(facts, RuleName::ChipWait, false)
 }
 

@@ -19,14 +19,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the arithmetic limit the run more than its memory?",
     advice: "use fewer or cheaper operations: smaller types, sparsity, another algorithm; more memory bandwidth does not help",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
 /// Share of the active time that the operations need at their peak, at least.
 const LEAST_NEEDED: f64 = 0.6;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 

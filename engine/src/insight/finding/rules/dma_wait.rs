@@ -14,10 +14,9 @@ pub(super) const RULE: FindingRule = FindingRule {
     advice: "issue transfers earlier and keep two buffers, so that the next tile is there when the engine needs it; \
              make small transfers larger, and spread them over more queues",
     needs: MetricsNeed::Transfers,
-    check,
     words: chip_wait::words,
 };
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     chip_wait::judged(facts, RuleName::DmaWait, true)
 }

@@ -20,7 +20,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the run wait for transfers that no work covers?",
     advice: "overlap the transfers with work that does not need them, send less data or fewer, larger messages",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -30,7 +29,7 @@ const LEAST_SAVING: f64 = 0.05;
 /// Kinds that are listed.
 const MOST_KINDS: usize = 3;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
     if facts.report.operations.is_empty() {
         return Ok(Judgement::of(Vec::new(), missing));

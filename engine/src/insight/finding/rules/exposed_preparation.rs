@@ -17,14 +17,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the device stand still while kernels are prepared?",
     advice: "prepare the next kernel while the last one runs, or join kernels",
     needs: MetricsNeed::Arrays,
-    check,
     words,
 };
 
 /// Share of the time of the device, at least.
 const LEAST_SHARE: f64 = 0.1;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let Some(of) = facts.measures().arrays else {
         return Ok(Judgement::CannotTell(DataGap::DeviceMetrics));
     };

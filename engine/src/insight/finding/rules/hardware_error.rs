@@ -17,11 +17,10 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "did the hardware report errors?",
     advice: "look at the program at the place: an index out of bounds, a value that is not a number, a damaged device",
     needs: MetricsNeed::Errors,
-    check,
     words,
 };
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let Some(errors) = &facts.measures().errors else {
         return Ok(Judgement::CannotTell(DataGap::ErrorRecords));
     };

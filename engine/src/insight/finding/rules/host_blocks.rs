@@ -20,14 +20,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     advice: "take calls that wait out of the loop: copies to the host, `.item()`, prints of values, explicit \
              synchronization",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
 /// The least saving, as a share of the run.
 const LEAST_SAVING: f64 = 0.02;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.graph.ranks.iter().all(|rank| rank.work.host.is_empty()) {
         return Ok(Judgement::CannotTell(DataGap::Launches));
     }

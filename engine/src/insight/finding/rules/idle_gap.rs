@@ -26,7 +26,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     advice: "look at what the host did at that time: loading of data, checkpoints, evaluation, garbage \
              collection, other jobs",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -39,7 +38,7 @@ const MOST_GAPS: usize = 3;
 /// The least saving, as a share of the run.
 const LEAST_SAVING: f64 = 0.01;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let mut gaps = gaps(facts);
     // The input of the program is a cause of its own.
     let input: Vec<(u32, u32)> = input_gaps(facts).iter().map(IdleGap::place).collect();

@@ -18,7 +18,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the run wait for its input?",
     advice: "load data in more processes and ahead of the step: more workers, pinned memory, prefetching",
     needs: MetricsNeed::Hosts,
-    check,
     words,
 };
 
@@ -29,7 +28,7 @@ const LEAST_SHARE: f64 = 0.05;
 /// Gaps that are looked at, the longest first: each one reads what its host did.
 const MOST_GAPS: usize = 256;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let gaps = input_gaps(facts);
     let Some(longest) = gaps.first() else { return Ok(facts.unless_launches_lack()) };
     let idle_ps = idle_ps(&gaps);

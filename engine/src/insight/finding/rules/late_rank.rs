@@ -26,7 +26,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     advice: "compare its work with that of another rank: clocks and temperature of the device, other jobs on \
              its host, the amount of its data",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -96,7 +95,7 @@ impl Lateness {
     }
 }
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
     if facts.graph.ranks.len() < 2 {
         return Ok(Judgement::of(Vec::new(), missing));

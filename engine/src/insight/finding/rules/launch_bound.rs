@@ -3,7 +3,7 @@
 //! hosts between two calls cost: those are no matter of launches.
 
 use super::super::data_gap::DataGap;
-use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence};
+use super::super::evidence::{EvidenceMeasure, EvidenceValue, FindingEvidence, beginning};
 use super::super::facts::Facts;
 use super::super::place::Place;
 use super::super::rule_name::RuleName;
@@ -19,9 +19,8 @@ pub(super) const RULE: FindingRule = FindingRule {
     id: "launch-bound",
     title: "do devices wait for their hosts to launch work?",
     advice: "launch fewer, larger kernels: fuse them, compile the model, or record a graph of launches; take \
-             work off the launching thread",
+             work off the launching thread; load kernels in a warm-up, before the run",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -29,7 +28,7 @@ pub(super) const RULE: FindingRule = FindingRule {
 /// run.
 const LEAST_SHARE: f64 = 0.05;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.graph.ranks.iter().all(|rank| rank.work.host.is_empty()) {
         return Ok(Judgement::CannotTell(DataGap::Launches));
     }
@@ -53,19 +52,36 @@ fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if saving.middle_ps <= facts.part_ps(LEAST_SHARE) {
         return Ok(facts.unless_launches_lack());
     }
-    let place = densest(&facts.path.parts, is_of_launches).map_or_else(Place::default, |parts| {
-        let first = parts.first().map_or(0, |part| part.rank);
-        let is_of_one = parts.iter().all(|part| part.rank == first);
-        let (start_ps, end_ps) = (parts[0].start_ps, parts[parts.len() - 1].end_ps);
-        let rank = is_of_one.then(|| facts.graph.ranks[first as usize].rank);
-        Place { rank, ..Place::of_span(start_ps, end_ps) }
-    });
+    let longest = facts.path.parts.iter().filter(|part| part.kind == PathKind::Call);
+    let longest = longest.max_by_key(|part| part.duration_ps());
+    let longest = longest.filter(|part| part.duration_ps() >= host_ps / 2);
+    let place = longest.map_or_else(
+        || place_of_stretch(facts, is_of_launches),
+        |part| {
+            let rank = &facts.graph.ranks[part.rank as usize];
+            Place::of_node(rank, part.node, part.start_ps, part.end_ps)
+        },
+    );
     let mut finding = facts.finding(RuleName::LaunchBound, place, Some(saving));
     finding.evidence = vec![
         FindingEvidence::new(EvidenceMeasure::OfRun, EvidenceValue::Share(facts.share(host_ps))),
         FindingEvidence::new(EvidenceMeasure::Count, EvidenceValue::Count(count)),
     ];
+    finding.evidence.extend(longest.map(|part| {
+        let name = facts.name_of(&facts.graph.ranks[part.rank as usize], part.node);
+        FindingEvidence::about(EvidenceMeasure::LongestCall, name, EvidenceValue::Time(part.duration_ps()))
+    }));
     Ok(Judgement::Found(vec![finding]))
+}
+
+/// The stretch of the path with the most time of wanted parts beyond that of the others.
+fn place_of_stretch(facts: &Facts<'_>, is_wanted: impl Fn(&PathPart) -> bool) -> Place {
+    let Some(parts) = densest(&facts.path.parts, is_wanted) else { return Place::default() };
+    let first = parts.first().map_or(0, |part| part.rank);
+    let is_of_one = parts.iter().all(|part| part.rank == first);
+    let (start_ps, end_ps) = (parts[0].start_ps, parts[parts.len() - 1].end_ps);
+    let rank = is_of_one.then(|| facts.graph.ranks[first as usize].rank);
+    Place { rank, ..Place::of_span(start_ps, end_ps) }
 }
 
 /// The saving of a change beyond that of another one, which is a part of it.
@@ -75,7 +91,7 @@ fn without(whole: Bracket, part: Bracket) -> Bracket {
     Bracket::around(low_ps, of(whole.middle_ps, part.middle_ps), high_ps).not_negative()
 }
 
-/// The stretch of the path with the most time of wanted parts beyond that of the others.
+/// The parts of that stretch. `None` without any.
 fn densest(parts: &[PathPart], is_wanted: impl Fn(&PathPart) -> bool) -> Option<&[PathPart]> {
     let (mut best, mut best_ps) = (0..0, 0_i64);
     let (mut from, mut sum_ps) = (0, 0_i64);
@@ -92,10 +108,17 @@ fn densest(parts: &[PathPart], is_wanted: impl Fn(&PathPart) -> bool) -> Option<
 }
 
 fn words(of: &Finding) -> String {
+    let of_run = of.words(EvidenceMeasure::OfRun);
+    let longest = of.measured(EvidenceMeasure::LongestCall);
+    if let Some((call, name)) = longest.and_then(|one| Some((one, one.of.as_deref()?))) {
+        let (time, name) = (call.quantity.words(), beginning(name));
+        return format!(
+            "devices wait for launches: {time} for one call of `{name}`; hosts are {of_run} of the critical path"
+        );
+    }
     format!(
-        "devices wait for launches: {} of the critical path is the host with its {} calls, and the time between \
+        "devices wait for launches: {of_run} of the critical path is the host with its {} calls, and the time between \
          them",
-        of.words(EvidenceMeasure::OfRun),
         of.words(EvidenceMeasure::Count)
     )
 }

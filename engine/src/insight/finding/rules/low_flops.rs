@@ -18,7 +18,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "are the operations of the engine for matrix products those of the model?",
     advice: "choose layouts that need no transposes, and sizes that fill the tiles",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
@@ -27,7 +26,7 @@ const MOST_TRANSPOSES: f64 = 0.1;
 /// Share of the operations that are the model's, at least.
 const LEAST_MODEL: f64 = 0.5;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 

@@ -19,14 +19,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "do kernels leave most of the device empty?",
     advice: "give small kernels more blocks or run them beside each other; use fewer registers and less shared memory in the others",
     needs: MetricsNeed::Kernels,
-    check,
     words,
 };
 
 /// Share of the run that such kernels take, at least.
 const LEAST_SHARE: f64 = 0.05;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let Some(fill) = &facts.measures().kernels else {
         return Ok(Judgement::CannotTell(DataGap::LaunchParameters));
     };

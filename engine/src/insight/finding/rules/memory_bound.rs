@@ -21,14 +21,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the memory limit the run more than its arithmetic?",
     advice: "read each byte less often: larger tiles, fused operations, smaller types",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
 /// Share of the active time that the memory needs at its peak, at least.
 const LEAST_NEEDED: f64 = 0.6;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     replayed_without_transfers(facts, measured(facts, found)?)
 }
 

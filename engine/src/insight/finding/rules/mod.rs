@@ -57,9 +57,11 @@ pub struct FindingRule {
     pub advice: &'static str,
     /// Measurements that it looks at, which not all devices have.
     pub needs: MetricsNeed,
-    pub(super) check: fn(&Facts<'_>) -> Result<Judgement>,
     pub(super) words: fn(&Finding) -> String,
 }
+
+/// Judges a run.
+type RuleCheck = fn(&Facts<'_>) -> Result<Judgement>;
 
 /// Measurements without which a rule is not asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,12 +85,12 @@ pub enum MetricsNeed {
 impl MetricsNeed {
     /// Whether the trace is of a kind that has them. Data that it lacks then is a gap.
     pub(super) fn is_met(self, facts: &Facts<'_>) -> bool {
-        let RankMeasures { device, kernels, arrays, errors, tensors: _ } = facts.measures();
+        let RankMeasures { devices, kernels, arrays, errors, tensors: _ } = facts.measures();
         match self {
             Self::Nothing => true,
             Self::Hosts => facts.has_launches(),
             Self::Transfers => facts.has_transfers(),
-            Self::Device => device.is_some(),
+            Self::Device => !devices.is_empty(),
             Self::Kernels => kernels.is_some(),
             Self::Arrays => arrays.is_some(),
             Self::Errors => errors.is_some(),
@@ -96,47 +98,64 @@ impl MetricsNeed {
     }
 }
 
-/// All rules, in the order of [`RuleName`].
-pub static RULES: [FindingRule; 27] = [
-    late_rank::RULE,
-    slow_link::RULE,
-    chip_wait::RULE,
-    dma_wait::RULE,
-    exposed_communication::RULE,
-    launch_bound::RULE,
-    host_blocks::RULE,
-    idle_gap::RULE,
-    slow_step::RULE,
-    start_up::RULE,
-    outlier_collective::RULE,
-    tensor_idle::RULE,
-    chip_limit::RULE,
-    low_flops::RULE,
-    small_dmas::RULE,
-    spill::RULE,
-    reload::RULE,
-    memory_bound::RULE,
-    compute_bound::RULE,
-    weight_reload::RULE,
-    hardware_error::RULE,
-    input_bound::RULE,
-    low_occupancy::RULE,
-    array_idleness::RULE,
-    exposed_preparation::RULE,
-    wrong_clock::RULE,
-    capture_loss::RULE,
-];
+/// Makes two tables of the rules, both in the order of [`RuleName`]: the words of a finding, and
+/// what finds it. A program that only says the words does not carry the checks.
+macro_rules! tables {
+    ($count:literal: $($rule:ident),* $(,)?) => {
+        /// All rules.
+        pub static RULES: [FindingRule; $count] = [$($rule::RULE),*];
 
-/// The judgement of a rule about the metrics of a rank.
+        /// The checks of all rules.
+        static CHECKS: [RuleCheck; $count] = [$($rule::check),*];
+    };
+}
+
+tables! {
+    27:
+    late_rank,
+    slow_link,
+    chip_wait,
+    dma_wait,
+    exposed_communication,
+    launch_bound,
+    host_blocks,
+    idle_gap,
+    slow_step,
+    start_up,
+    outlier_collective,
+    tensor_idle,
+    chip_limit,
+    low_flops,
+    small_dmas,
+    spill,
+    reload,
+    memory_bound,
+    compute_bound,
+    weight_reload,
+    hardware_error,
+    input_bound,
+    low_occupancy,
+    array_idleness,
+    exposed_preparation,
+    wrong_clock,
+    capture_loss,
+}
+
+/// The judgement of a rule about the metrics of each rank: that of the rank which could save most.
 fn measured(
     facts: &Facts<'_>,
     found: impl Fn(&Facts<'_>, &DeviceMetrics) -> Option<Finding>,
 ) -> Result<Judgement> {
-    let Some(of) = &facts.measures().device else { return Ok(Judgement::CannotTell(DataGap::DeviceMetrics)) };
+    let devices = &facts.measures().devices;
+    if devices.is_empty() {
+        return Ok(Judgement::CannotTell(DataGap::DeviceMetrics));
+    }
     // Rules about parts of the run look at more than a half percent of it.
     let is_worth = |one: &Finding| one.saving.is_some_and(|of| of.high_ps >= facts.least_worth_ps());
-    let found: Vec<Finding> = found(facts, of).into_iter().filter(is_worth).collect();
-    Ok(if found.is_empty() { Judgement::Nothing } else { Judgement::Found(found) })
+    let found = devices.iter().filter_map(|of| found(facts, of)).filter(is_worth);
+    // The first one of equals.
+    let most = found.reduce(|most, one| if one.saved_ps() > most.saved_ps() { one } else { most });
+    Ok(most.map_or(Judgement::Nothing, |one| Judgement::Found(vec![one])))
 }
 
 impl RuleName {
@@ -144,6 +163,11 @@ impl RuleName {
     #[must_use]
     pub fn rule(self) -> &'static FindingRule {
         &RULES[self as usize]
+    }
+
+    /// Judges a run by the rule of this name.
+    pub(super) fn check(self, facts: &Facts<'_>) -> Result<Judgement> {
+        CHECKS[self as usize](facts)
     }
 }
 

@@ -21,7 +21,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     advice: "look at what else used the network at that time, and whether the operation connects for the first \
              time",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -30,7 +29,7 @@ const LEAST_TIME: f64 = 0.002;
 /// Operations that are replayed.
 const MOST: usize = 4;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     if facts.report.operations.is_empty() {
         return Ok(Judgement::of(Vec::new(), facts.missing_of_ranks()));
     }

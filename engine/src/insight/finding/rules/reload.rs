@@ -21,11 +21,10 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does spilled data come back several times?",
     advice: "order the work so that all uses of a spilled tensor follow each other, or keep it and spill another one",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     replayed(facts, measured(facts, found)?, |tensor| {
         if tensor.stored_bytes > 0 { again_bytes(facts, tensor) } else { 0.0 }
     })

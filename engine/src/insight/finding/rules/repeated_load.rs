@@ -68,7 +68,7 @@ impl<'f> RepeatedLoads<'f> {
 
 /// Bytes of a tensor that are loaded again; 0 if its size is not known.
 pub(super) fn again_bytes(facts: &Facts<'_>, of: &TensorTraffic) -> f64 {
-    let transfers = facts.measures().device.as_ref().and_then(|device| device.transfers);
+    let transfers = facts.measures().devices.first().and_then(|device| device.transfers);
     let passes = transfers.map_or(1.0, |transfers| transfers.passes.max(1.0));
     of.needed_bytes(passes).map_or(0.0, |needed| (of.loaded_bytes as f64 - needed).max(0.0))
 }

@@ -26,7 +26,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "are transfers between some ranks slower than those between others?",
     advice: "check the cables, switches and adapters between these ranks, and who else uses them",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -37,7 +36,7 @@ const LEAST_SAVING: f64 = 0.001;
 /// Links that are replayed.
 const MOST_LINKS: usize = 8;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let missing = facts.missing_of_ranks();
     let usual = facts.usual_transfers();
     let mut found = Vec::new();

@@ -17,7 +17,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does a step take longer than the others?",
     advice: "compare the step with the one before it: what runs in it that the others do not have",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
@@ -50,7 +49,7 @@ impl BoundedStep {
     }
 }
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let steps = steps(facts);
     if steps.len() < LEAST_STEPS {
         return Ok(Judgement::CannotTell(match facts.no_steps {

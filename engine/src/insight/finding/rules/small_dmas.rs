@@ -18,7 +18,6 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "are transfers large enough for the bandwidth of the memory?",
     advice: "move more bytes at once: larger tiles, neighbouring rows, fewer descriptors",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
@@ -29,7 +28,7 @@ const MANY: f64 = 100.0;
 /// Share of the active time in which transfers run, from which on they matter.
 const LEAST_ACTIVE: f64 = 0.05;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 

@@ -20,11 +20,10 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does data leave the state buffer because it is full?",
     advice: "use smaller tiles or shorter lives of tensors, so that what is needed next stays",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     // Without spills, nothing has to come back.
     replayed(facts, measured(facts, found)?, |tensor| {
         if tensor.stored_bytes > 0 { tensor.loaded_bytes as f64 } else { 0.0 }

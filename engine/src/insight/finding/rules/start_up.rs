@@ -19,14 +19,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the run spend much time before its work begins?",
     advice: "record several iterations, or keep the program loaded, so that the start-up is paid once",
     needs: MetricsNeed::Nothing,
-    check,
     words,
 };
 
 /// The least share of the run.
 const LEAST_SHARE: f64 = 0.1;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let first_ps = facts.path.span_ps.0;
     let begin_ps = facts.begin_ps();
     let idle_ps = begin_ps.saturating_sub(first_ps);

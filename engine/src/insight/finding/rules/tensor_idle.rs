@@ -18,13 +18,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "does the engine for matrix products idle while the chip is active?",
     advice: "give it larger tiles, load weights ahead, and move element-wise work to the other engines",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
 /// Share of the active time that Tensor works at least.
 const LEAST_ACTIVE: f64 = 0.7;
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     measured(facts, found)
 }
 
@@ -53,5 +53,7 @@ fn words(of: &Finding) -> String {
         _ => (String::new(), String::new()),
     };
     let ((_, tensor), (engine, other)) = (share(0), share(1));
-    format!("Tensor works for {tensor} of the active time; the busiest other engine, {engine}, for {other}")
+    format!(
+        "Tensor works for {tensor} of the time in which any engine does; the busiest other one, {engine}, for {other}"
+    )
 }

@@ -19,14 +19,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "are weights loaded several times?",
     advice: "keep weights in the state buffer, or order the work so that all uses of a weight follow each other",
     needs: MetricsNeed::Device,
-    check,
     words,
 };
 
 /// Loads of all weights in each pass through the program, at least.
 const LEAST_LOADS: f64 = 2.0;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     // Tensors that were stored are those of `spill` and `reload`.
     replayed(facts, measured(facts, found)?, |tensor| {
         if tensor.stored_bytes == 0 { again_bytes(facts, tensor) } else { 0.0 }

@@ -17,14 +17,13 @@ pub(super) const RULE: FindingRule = FindingRule {
     title: "were durations computed with the frequency of the device?",
     advice: "ingest the trace again with the frequency that was found: `--freq`",
     needs: MetricsNeed::Arrays,
-    check,
     words,
 };
 
 /// Difference of the frequencies, at least.
 const LEAST_OFF: f64 = 0.005;
 
-fn check(facts: &Facts<'_>) -> Result<Judgement> {
+pub(super) fn check(facts: &Facts<'_>) -> Result<Judgement> {
     let is_known = |of: &ArrayUse| of.used_hz > 0.0 && of.found_hz > 0.0;
     let Some(of) = facts.measures().arrays.filter(is_known) else {
         return Ok(Judgement::CannotTell(DataGap::CycleCounters));

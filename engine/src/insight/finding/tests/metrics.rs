@@ -43,7 +43,7 @@ fn transfers() -> TransferMetrics {
 
 /// The rules that find something, with the most likely saving of each in microseconds.
 fn found(metrics: DeviceMetrics) -> Vec<(RuleName, i64)> {
-    let all = found_with(RankMeasures { device: Some(metrics), ..RankMeasures::default() });
+    let all = found_with(RankMeasures { devices: vec![metrics], ..RankMeasures::default() });
     all.iter().map(|one| (one.rule, one.saved_ps().unwrap() / US)).collect()
 }
 
@@ -71,8 +71,17 @@ fn tensor(name: &str, loaded_bytes: u64, stored_bytes: u64) -> TensorTraffic {
 }
 
 fn with_tensors(transfers: TransferMetrics, tensors: Vec<TensorTraffic>) -> RankMeasures {
-    let device = Some(DeviceMetrics { transfers: Some(transfers), ..sound() });
-    RankMeasures { device, tensors, ..RankMeasures::default() }
+    let devices = vec![DeviceMetrics { transfers: Some(transfers), ..sound() }];
+    RankMeasures { devices, tensors, ..RankMeasures::default() }
+}
+
+#[test]
+fn the_rank_that_could_save_most_counts() {
+    let limited = |rank: u32, lost_peak: f64| DeviceMetrics { rank, lost_peak, ..sound() };
+    let devices = vec![limited(0, 0.0), limited(1, 0.1), limited(2, 0.3), limited(3, 0.3)];
+    let all = found_with(RankMeasures { devices, ..RankMeasures::default() });
+    let ranks = all.iter().map(|one| (one.rule, one.place.rank)).collect::<Vec<_>>();
+    assert_eq!(ranks, [(RuleName::Throttled, Some(2))]);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 //! each engine, packets and transfers of DMA, collectives. The same sweep divides the time.
 
 use super::NamedColumns;
-use super::marked_field::MarkedField;
 use crate::base::{Interval, Result};
 use crate::exec::Work;
 use crate::makers::class_times::{
     BlockClasses, Class, ClassTotal, ClassUnion, ClassifiedTrack, Classify, MOST_CLASSES, PieceTimes,
     SweptBlock, of_pieces, pieces,
 };
+use crate::makers::marked_field::MarkedField;
 use crate::makers::neuron::Engine;
 use crate::makers::neuron::schema::{DMA, INSTRUCTION};
 use crate::makers::time_partition::{Stretch, TimeActivity, activity_of, is_of_device};

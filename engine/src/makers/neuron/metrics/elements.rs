@@ -1,11 +1,11 @@
 //! The elements that instructions process, by engine.
 
 use super::field_sums::{ClassSums, FieldSum, field_sums};
-use super::marked_field::MarkedField;
 use super::run::RunFacts;
 use super::{GroupedMetric, NamedColumns};
 use crate::base::Result;
 use crate::makers::class_times::BlockClasses;
+use crate::makers::marked_field::MarkedField;
 use crate::makers::neuron::group::NeuronGroup;
 use crate::makers::neuron::{Engine, EngineTrack};
 use crate::metrics::{MetricDefinition, MetricFamily};

@@ -120,10 +120,10 @@ pub fn field_sums<B: Bytes, const N: usize>(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::marked_field::MarkedField;
     use super::*;
     use crate::exec::Cancel;
     use crate::ingest::{BuildOptions, Builder};
+    use crate::makers::marked_field::MarkedField;
     use crate::model::{
         FieldSpec, Nesting, Sink, SliceForm, SliceRecord, TableKind, TableSpec, TrackSpec, Value,
     };

@@ -8,11 +8,11 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::NamedColumns;
-use super::marked_field::MarkedField;
 use super::run::RunFacts;
 use crate::base::{Interval, Result};
 use crate::block::{BlockColumn, BlockValues, ColumnType};
 use crate::makers::class_times::BlockClasses;
+use crate::makers::marked_field::MarkedField;
 use crate::makers::neuron::marks::{LayerRun, joined};
 use crate::makers::neuron::schema::INSTRUCTION;
 use crate::makers::window_rows::rows_in_window;

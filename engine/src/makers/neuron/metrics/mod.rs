@@ -19,7 +19,6 @@ mod fixture;
 mod flops_over_time;
 mod flops_split;
 mod layer_points;
-mod marked_field;
 mod opcode;
 mod reach;
 mod run;

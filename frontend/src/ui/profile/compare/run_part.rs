@@ -105,10 +105,22 @@ pub(super) fn RunPart(
                 <b>{side.letter()}</b>
                 <span class="compare-title" title=name.clone()>{name.clone()}</span>
             </legend>
+            {move || (!opened.can_compare_parts()).then(|| view! { <span class="muted">{part_in_words(opened, side)}</span> })}
             {move || are_several.get().then(|| view! { <RankChoice opened side ranks /> })}
             {opened.can_compare_parts().then(|| view! { <RegionChoice opened side ranks /> })}
         </fieldset>
     }
+}
+
+/// The part of a run in a page that offers no other one. Empty for the whole.
+fn part_in_words(opened: Opened, side: RunSide) -> String {
+    let ranks = side.ranks(opened).map(|ranks| format!("rank {}", ranks_in_words(&ranks)));
+    let region = side.region(opened);
+    ranks.into_iter().chain(region).collect::<Vec<_>>().join(", ")
+}
+
+fn ranks_in_words(ranks: &[u32]) -> String {
+    ranks.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[component]

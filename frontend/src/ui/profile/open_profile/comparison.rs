@@ -11,10 +11,11 @@ use crate::view::{Command, ProfilePlace, View};
 
 impl Opened {
     /// Whether two runs can be compared here: two profiles, or parts of one where a server
-    /// computes the comparison.
+    /// computes the comparison, or which the address names in a file about them.
     #[must_use]
     pub fn can_compare(self) -> bool {
-        self.names().at(1).is_some() || self.can_compare_parts()
+        let are_named = || self.session.view.with(|view| view.compare.has_two_parts(view.region.as_deref()));
+        self.names().at(1).is_some() || self.can_compare_parts() || are_named()
     }
 
     /// Whether a server compares any ranks and regions. A page without one holds the comparisons of
@@ -62,6 +63,21 @@ impl Opened {
     /// Compares a rank with another one.
     pub fn compare_ranks(self, a: u32, b: u32) {
         for change in [CompareChange::Ranks(Some(vec![a])), CompareChange::WithRanks(Some(vec![b]))] {
+            self.act(&Command::Compare(change));
+        }
+        self.act(&Command::GoTo(ProfilePlace::Compare));
+    }
+
+    /// Compares a region of the current rank with another one. `None` is all of the rank.
+    pub fn compare_regions(self, a: Option<String>, b: String) {
+        let rank = self.current.source.get_untracked().and_then(|source| source.rank.number());
+        let ranks = rank.map(|rank| vec![rank]);
+        self.act(&Command::LimitTo(a));
+        for change in [
+            CompareChange::Ranks(ranks.clone()),
+            CompareChange::WithRanks(ranks),
+            CompareChange::WithRegion(Some(b)),
+        ] {
             self.act(&Command::Compare(change));
         }
         self.act(&Command::GoTo(ProfilePlace::Compare));

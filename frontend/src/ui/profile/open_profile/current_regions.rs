@@ -15,8 +15,8 @@ use crate::ui::shell::QuestionAnswers;
 use crate::view::source_id::SourceId;
 use crate::view::{Axes, Axis, View};
 
-/// Ranks with more events are asked for their regions only if somebody wants them: all of their
-/// work is read.
+/// Ranks with more events are asked for their regions only if somebody wants them, and profiles
+/// for their findings: all of their work is read.
 pub const MOST_EVENTS_UNASKED: u64 = 2_000_000;
 
 /// The regions.

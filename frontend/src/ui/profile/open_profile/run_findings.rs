@@ -1,5 +1,5 @@
-//! The findings about the run of the current rank's profile. They are asked for once somebody wants
-//! to see them, because they need the dependency graph.
+//! The findings about the run of the current rank's profile. Those of a large one are asked for once
+//! somebody wants to see them, because they need the dependency graph.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use nprof_engine::base::Interval;
 use nprof_engine::wire::findings::{FindingEntry, Findings, RuleState};
 use nprof_engine::wire::questions::FindingsQuestion;
 
-use super::current_regions::NamedSpan;
+use super::current_regions::{MOST_EVENTS_UNASKED, NamedSpan};
 use super::profile_source::ProfileSource;
 use super::run_of_page::RunOfPage;
 use crate::ui::shell::{Answered, QuestionAnswers};
@@ -50,8 +50,8 @@ pub struct ShownFinding {
 }
 
 impl RunFindings {
-    /// Asks once the tab is open, or somebody wants the findings. `is_known` tells that they cost
-    /// nothing. Only those within `scope` are shown.
+    /// Asks once the tab is open, or somebody wants the findings, and always about a small profile:
+    /// its timeline has their marks. `is_known` tells that they cost nothing. Only those within `scope` are shown.
     #[must_use]
     pub fn new(
         of: ProfileSource,
@@ -61,11 +61,13 @@ impl RunFindings {
         is_known: bool,
     ) -> Self {
         let (is_open, is_ready) = (run.is_shown(Tab::Findings), run.is_known());
+        let is_small = run.has_at_most(MOST_EVENTS_UNASKED);
         let (is_wanted, is_known) = (RwSignal::new(false), RwSignal::new(is_known));
         let sought = RwSignal::new(None);
         let question = Memo::new(move |_| {
             let is_asked = is_open.get()
-                || is_ready.get() && (is_wanted.get() || is_known.get() || sought.get().is_some());
+                || is_ready.get()
+                    && (is_small.get() || is_wanted.get() || is_known.get() || sought.get().is_some());
             is_asked.then(|| run.profile.get())
         });
         let asked = QuestionAnswers::new(question, move |profile: u8, cancel| async move {

@@ -1,7 +1,10 @@
 //! The run of the current rank's profile, as the page shows it.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
+use nprof_engine::wire::catalog::ProfileInfo;
 
 use super::profile_source::{ProfilesAnswer, known};
 use crate::ui::controls::paced;
@@ -44,6 +47,22 @@ impl RunOfPage {
     /// Whether the profiles are known.
     pub(super) fn is_known(self) -> Memo<bool> {
         Memo::new(move |_| self.profiles.with(|answer| matches!(answer, Some(Ok(_)))))
+    }
+
+    /// Whether the profile has at most so many events, over all ranks.
+    pub(super) fn has_at_most(self, events: u64) -> Memo<bool> {
+        Memo::new(move |_| {
+            let sum = |profile: &Arc<ProfileInfo>| {
+                profile
+                    .ranks
+                    .iter()
+                    .filter(|rank| !rank.rank.is_all())
+                    .map(|rank| rank.events)
+                    .fold(0, u64::saturating_add)
+            };
+            let of = |profiles: &[Arc<ProfileInfo>]| profiles.get(usize::from(self.profile.get())).map(sum);
+            known(self.profiles, of).flatten().is_some_and(|sum| sum <= events)
+        })
     }
 
     /// Whether a tab is open and the profiles are known.

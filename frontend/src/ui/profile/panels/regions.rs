@@ -7,12 +7,15 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
 use nprof_engine::base::time::{PS_PER_MS, short_duration};
+use nprof_engine::wire::regions::RegionKindEntry;
+use web_sys::MouseEvent;
 
 use super::panel_table::table_of;
 use super::run_answer::slice_links;
+use super::selection::NewName;
 use crate::ui::profile::open_profile::{NamedSpan, Opened};
-use crate::ui::table::{TableToolsState, VirtualTable};
-use crate::view::region_list::{ListedRegion, NAME, region_table, regions_in_words, typed_span};
+use crate::ui::table::{DrawCell, TableToolsState, VirtualTable};
+use crate::view::region_list::{ACTIONS, ListedRegion, NAME, region_table, regions_in_words, typed_span};
 use crate::view::state::orders::PanelTable;
 
 /// The regions of the current rank.
@@ -38,33 +41,104 @@ pub fn RegionsPanel(
     });
     let is_empty = Memo::new(move |_| regions.with(Vec::is_empty));
     let can_name = opened.can_name_regions();
+    // A region of the user that gets another name.
+    let renamed = RwSignal::new(None::<NamedSpan>);
+    let close = Callback::new(move |()| renamed.set(None));
+    let form = move || match renamed.get() {
+        Some(of) => view! { <NewName opened span=of.span renames=Some(of) close /> }.into_any(),
+        None => view! { <NewRegion opened /> }.into_any(),
+    };
     view! {
         <article class="run-waits" aria-label="Regions">
             <h2 class="run-answer">{answer}</h2>
-            {move || (can_name && !is_all()).then(|| view! { <NewRegion opened /> })}
-            {move || (!is_empty.get()).then(|| view! { <RegionRows opened regions /> })}
+            {move || (can_name && !is_all()).then(form)}
+            {move || (!is_empty.get()).then(|| view! { <RegionRows opened regions renamed /> })}
         </article>
     }
 }
 
-/// The regions as a table. A row shows and marks its span.
+/// The regions as a table. A row shows and marks its span; two of them can be compared, and those
+/// of users renamed and deleted.
 #[component]
-fn RegionRows(opened: Opened, regions: Memo<Vec<ListedRegion>>) -> impl IntoView {
+fn RegionRows(
+    opened: Opened,
+    regions: Memo<Vec<ListedRegion>>,
+    renamed: RwSignal<Option<NamedSpan>>,
+) -> impl IntoView {
+    let can_compare = opened.can_compare_parts();
+    // The first one of the two regions to compare.
+    let first = RwSignal::new(None::<String>);
     let table = Memo::new(move |_| {
         let zero = opened.times.zero.get();
-        Arc::new(regions.with(|regions| region_table(regions, zero.0)))
+        Arc::new(regions.with(|regions| region_table(regions, zero.0, can_compare)))
     });
     let open = Callback::new(move |row: u32| {
         let span = regions.with_untracked(|regions| regions.get(row as usize).map(|of| of.span));
         span.into_iter().for_each(|span| opened.show_region(span));
     });
-    let cells = slice_links(NAME, |_| true, open);
+    let links = slice_links(NAME, |_| true, open);
+    let region = move |row: u32| regions.with_untracked(|all| all.get(row as usize).cloned());
+    let cells: DrawCell = Arc::new(move |column, row| match (column.key.as_str(), region(row)) {
+        (ACTIONS, Some(region)) => Some(view! { <Actions opened region first renamed /> }.into_any()),
+        _ => links(column, row),
+    });
     let source = table_of(opened, PanelTable::Regions, table.into(), cells);
     let tools = TableToolsState::new(source);
     view! {
         <section class="wait-rows">
             <VirtualTable source tools label="Regions of the rank" on_open=Signal::stored(Some(open)) />
         </section>
+    }
+}
+
+/// The ways to compare a region with another one, and to change one of a user.
+#[component]
+fn Actions(
+    opened: Opened,
+    region: ListedRegion,
+    first: RwSignal<Option<String>>,
+    renamed: RwSignal<Option<NamedSpan>>,
+) -> impl IntoView {
+    let is_named = region.kind == RegionKindEntry::User;
+    let span = NamedSpan { name: region.name, span: region.span };
+    let name = StoredValue::new(span.name.clone());
+    let is_first =
+        move || first.with(|first| first.as_ref().is_some_and(|first| name.with_value(|name| name == first)));
+    let text = move || match first.get() {
+        None => "compare".to_owned(),
+        Some(_) if is_first() => "choose another one".to_owned(),
+        Some(first) => format!("with {first}"),
+    };
+    let compare = move |event: MouseEvent| {
+        event.stop_propagation();
+        match first.get_untracked() {
+            None => first.set(Some(name.get_value())),
+            Some(_) if untrack(is_first) => first.set(None),
+            Some(other) => opened.compare_regions(Some(other), name.get_value()),
+        }
+    };
+    let of_user = is_named.then(|| {
+        let of = StoredValue::new(span);
+        let rename = move |event: MouseEvent| {
+            event.stop_propagation();
+            renamed.set(Some(of.get_value()));
+        };
+        let delete = move |event: MouseEvent| {
+            event.stop_propagation();
+            opened.drop_region(of.with_value(|of| of.name.clone()));
+        };
+        view! {
+            <button type="button" class="button-link" on:click=rename>"rename"</button>
+            <button type="button" class="button-link" on:click=delete>"delete"</button>
+        }
+    });
+    view! {
+        <span class="region-actions">
+            <button type="button" class="button-link" aria-pressed=move || is_first().to_string() on:click=compare>
+                {text}
+            </button>
+            {of_user}
+        </span>
     }
 }
 

@@ -17,9 +17,8 @@ use crate::ui::profile::region_choice::regions_beside;
 use crate::ui::shell::QuestionAnswers;
 use crate::ui::text::format;
 use crate::ui::text::label::explanation;
-use crate::view::state::compare::CompareChange;
 use crate::view::summary::region_table::{BesideRow, beside_rows};
-use crate::view::{Command, MOST_BESIDE, ProfilePlace};
+use crate::view::{Command, MOST_BESIDE};
 
 /// A change below this part is not shown.
 const LEAST_CHANGE: f64 = 0.005;
@@ -57,7 +56,8 @@ pub(super) fn BesideTable(opened: Opened, scope: SummaryScope, first: Arc<Summar
             (0..names.len()).map(|at| view! { <Head opened names=names.clone() at /> }).collect_view();
         let compared = names.first().filter(|_| names.len() == 1 && opened.can_compare_parts()).cloned();
         let compared = compared.map(|name| {
-            let compare = move |_| compare(opened, &name);
+            let region = shown.get();
+            let compare = move |_| opened.compare_regions(region.clone(), name.clone());
             view! { <button class="button" type="button" on:click=compare>"Compare"</button> }
         });
         view! {
@@ -80,20 +80,6 @@ pub(super) fn BesideTable(opened: Opened, scope: SummaryScope, first: Arc<Summar
 
 fn span_of(scope: SummaryScope, name: String) -> Option<Interval> {
     scope.regions.with(|regions| regions.iter().find(|region| region.name == name).map(|region| region.span))
-}
-
-/// Opens the comparison of the region of the summary with another one of the same rank.
-fn compare(opened: Opened, name: &str) {
-    let rank = opened.current.source.get_untracked().and_then(|source| source.rank.number());
-    let ranks = rank.map(|rank| vec![rank]);
-    for change in [
-        CompareChange::Ranks(ranks.clone()),
-        CompareChange::WithRanks(ranks),
-        CompareChange::WithRegion(Some(name.to_owned())),
-    ] {
-        opened.act(&Command::Compare(change));
-    }
-    opened.act(&Command::GoTo(ProfilePlace::Compare));
 }
 
 /// The name of a region with a way to leave it out.

@@ -10,4 +10,6 @@ mod region_name;
 mod totals;
 
 #[cfg(feature = "browser")]
+pub use self::region_name::NewName;
+#[cfg(feature = "browser")]
 pub use self::totals::Selection;

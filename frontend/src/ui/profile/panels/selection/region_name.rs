@@ -51,8 +51,10 @@ fn KnownName(opened: Opened, named: NamedSpan, renamed: RwSignal<Option<NamedSpa
 
 /// A field for the name of a span, or for another name of a region.
 #[component]
-fn NewName(
+pub fn NewName(
+    /// The opened profile.
     opened: Opened,
+    /// The span.
     span: Interval,
     /// The region that gets another name.
     renames: Option<NamedSpan>,

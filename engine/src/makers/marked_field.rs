@@ -1,15 +1,15 @@
 //! A mark for each row of a block by the text of a field.
 
-use super::NamedColumns;
+use super::class_times::BlockClasses;
+use super::columns::NamedColumns;
 use crate::base::Result;
 use crate::block::{BlockColumn, BlockValues, ColumnType};
-use crate::makers::class_times::BlockClasses;
 use crate::model::NameId;
 use crate::segment::{BlockReader, Bytes, Segment};
 
 /// A field whose texts have marks.
 #[derive(Debug)]
-pub struct MarkedField {
+pub(super) struct MarkedField {
     /// Columns of the field with their types.
     columns: Vec<(usize, ColumnType)>,
     /// Mark of rows without a text.
@@ -19,12 +19,17 @@ pub struct MarkedField {
 
 impl MarkedField {
     /// A field of a table.
-    pub fn of<B: Bytes>(table: &NamedColumns<'_, B>, name: &str, absent: u8, mark: fn(&str) -> u8) -> Self {
+    pub(super) fn of<B: Bytes>(
+        table: &NamedColumns<'_, B>,
+        name: &str,
+        absent: u8,
+        mark: fn(&str) -> u8,
+    ) -> Self {
         Self { columns: table.columns(name).collect(), absent, mark }
     }
 
     /// The marks of a block.
-    pub fn marks<B: Bytes>(
+    pub(super) fn marks<B: Bytes>(
         &self,
         segment: &Segment<B>,
         block: &mut BlockReader<'_, B>,
