@@ -100,7 +100,7 @@ test("an outlier is named, and leads to its slice", SERVED, async (t) => {
   const circle = card.locator("circle");
   await circle.waitFor();
   const middle = async () => {
-    const { x, y, width, height } = await circle.boundingBox();
+    const { x, y, width, height } = await circle.boundingBox({ timeout: 1000 });
     return [x + width / 2, y + height / 2];
   };
   await eventually(async () => {

@@ -175,7 +175,8 @@ test("boxes over the rows show where findings are", async (t) => {
 });
 
 test("the panel says that it waits, and a closed panel ends the work", SERVED, async (t) => {
-  const { url } = await jobOf(t);
+  // So large that only the panel asks for the findings.
+  const { url } = await serve(t, "demo", "--ranks", "1", "--events", "2100000", "--db-bucket", "job");
   const { page, problems } = await openPage(t);
   const held = [];
   await page.route("**/api/profiles/*/findings**", (route) => held.push(route));
@@ -188,6 +189,17 @@ test("the panel says that it waits, and a closed panel ends the work", SERVED, a
   await page.unroute("**/api/profiles/*/findings**");
   await page.getByRole("tab", { name: "Findings" }).click();
   await itemsOf(page).first().waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("the timeline of a small profile shows the places of findings without being asked", async (t) => {
+  const { url, store, rows } = await jobOf(t);
+  const { page, problems } = await openPage(t);
+  for (const base of [url, await exported(store, "job")]) {
+    await page.goto(url === base ? `${url}/profile/job?v=2&rank=0` : `${base}#/profile/job?v=2&rank=0`);
+    const name = new RegExp(`^(${rows.map(({ rule }) => rule).join("|")}): `);
+    await page.getByRole("group", { name: "Findings" }).getByRole("button", { name }).first().waitFor();
+  }
   assert.deepEqual(problems, []);
 });
 

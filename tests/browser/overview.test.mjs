@@ -26,6 +26,12 @@ async function heights(page, top, [from, to]) {
 
 const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
+/** The parameter that mutes all findings: their boxes are no bars. */
+async function withoutBoxes(url, slug) {
+  const { findings } = await ask(url, `profiles/${slug}/findings`);
+  return `&mute=${findings.map(({ rule }) => rule).join(",")}`;
+}
+
 test("a constant load is drawn constant over every edge of a tile", async (t) => {
   // Two to three slices a pixel: full tiles bring cells, the last one, of which the trace fills a part, slices.
   const [count, period] = [2500, 110];
@@ -36,10 +42,11 @@ test("a constant load is drawn constant over every edge of a tile", async (t) =>
   const { url } = await serve(t, "view", file);
   const [{ slug }] = (await ask(url, "profiles")).profiles;
   const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
+  const muted = await withoutBoxes(url, slug);
   for (const width of [1000, 1280, 1440, 1600, 1920]) {
     await t.test(`${width} pixels wide`, async (t) => {
       const { page, problems } = await openPage(t, { width });
-      await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps]));
+      await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], muted));
       await rowOf(page, "fifth 1").waitFor();
       await eventually(async () => {
         const fifth = await heights(page, await laneTop(page, "fifth 1"), [entry.start_ps, entry.end_ps]);
@@ -59,7 +66,7 @@ test("a constant load is drawn constant over every edge of a tile", async (t) =>
   await t.test("a closed group is as high as its lanes work, and tells so", async (t) => {
     const { page, problems } = await openPage(t);
     const group = tracks.find(({ kind }) => kind === "group");
-    await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], `&groups=${group.id}`));
+    await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], `&groups=${group.id}${muted}`));
     const heading = page.getByRole("button", { name: group.name });
     await heading.waitFor();
     assert.equal(await heading.getAttribute("aria-expanded"), "false");
@@ -87,7 +94,7 @@ test("a closed group is as high as its lanes work, to the pixel", async (t) => {
   const { entry, tracks } = await ask(url, `profiles/${slug}/ranks/0`);
   const group = tracks.find(({ kind }) => kind === "group");
   const { page, problems } = await openPage(t);
-  await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], `&groups=${group.id}`));
+  await page.goto(addressOf(url, slug, [entry.start_ps, entry.end_ps], `&groups=${group.id}${await withoutBoxes(url, slug)}`));
   const heading = page.getByRole("button", { name: group.name });
   await heading.waitFor();
   await eventually(async () => {

@@ -7,8 +7,8 @@ use super::DeviceMetrics;
 /// and tensors are of one rank, because the ranks of a job run one program.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RankMeasures {
-    /// Engines and a memory of their own, by rank: limits of a chip are its own. Empty if devices of
-    /// this kind have none.
+    /// Engines and a memory of their own, by rank: limits of a chip are its own. Empty if devices
+    /// of this kind have none.
     pub devices: Vec<DeviceMetrics>,
     /// Kernels on many processors.
     pub kernels: Option<KernelFill>,

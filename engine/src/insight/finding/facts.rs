@@ -341,7 +341,8 @@ impl<'g> Facts<'g> {
 }
 
 /// The start of the slice with which a rank has worked for longer than `least_ps`, or for longer
-/// than [`BEGUN_WORK`] of its work. `None` if it never does. Time in which a slice waits is no work.
+/// than [`BEGUN_WORK`] of its work. `None` if it never does. Time in which a slice waits is no
+/// work.
 fn begin_ps(rank: &RankGraph, edges: &RankEdges, least_ps: i64) -> Option<i64> {
     let all_ps = worked(rank, edges).map(|(_, ps)| ps).fold(0, i64::saturating_add);
     let least_ps = least_ps.min((all_ps as f64 * BEGUN_WORK) as i64);

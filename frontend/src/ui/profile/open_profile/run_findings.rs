@@ -1,5 +1,5 @@
-//! The findings about the run of the current rank's profile. Those of a large one are asked for once
-//! somebody wants to see them, because they need the dependency graph.
+//! The findings about the run of the current rank's profile. Those of a large one are asked for
+//! once somebody wants to see them, because they need the dependency graph.
 
 use std::sync::Arc;
 
@@ -51,7 +51,8 @@ pub struct ShownFinding {
 
 impl RunFindings {
     /// Asks once the tab is open, or somebody wants the findings, and always about a small profile:
-    /// its timeline has their marks. `is_known` tells that they cost nothing. Only those within `scope` are shown.
+    /// its timeline has their marks. `is_known` tells that they cost nothing. Only those within
+    /// `scope` are shown.
     #[must_use]
     pub fn new(
         of: ProfileSource,
