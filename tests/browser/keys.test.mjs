@@ -265,6 +265,49 @@ test("keys and history", async (t) => {
     }
   });
 
+  await t.test("the palette leads to ranks, tracks, findings, tables and times", async (t) => {
+    const page = await open(t);
+    const palette = page.getByRole("dialog", { name: "Commands" });
+    const field = palette.getByRole("combobox", { name: "Find a command" });
+    const options = palette.getByRole("option");
+    const seek = async (text) => {
+      await eventually(async () => {
+        if (!(await palette.isVisible())) await page.keyboard.press("Control+k");
+        assert.ok(await palette.isVisible());
+      });
+      await field.fill(text);
+    };
+    await seek("@rank 1");
+    assert.match(await options.first().innerText(), /^rank 1\s+rank$/);
+    await page.keyboard.press("Enter");
+    await viewWhere(page, (view) => view.rank === 1);
+    await seek("@gpsimd");
+    await options.filter({ hasText: /track$/ }).first().click();
+    await eventually(() => assert.match(decodeURIComponent(page.url()), /GpSimd/));
+    // A span fills the window, and a moment comes into the middle of a window of the same width.
+    await seek(":20us..30us");
+    assert.match(await options.first().innerText(), /^Show 20us\.\.30us, 10\.0 µs/);
+    await page.keyboard.press("Enter");
+    await viewWhere(page, (view) => Math.abs(view.to - view.from - 1e7) <= 2e3);
+    const shown = viewOf(page);
+    await seek(":100us");
+    await page.keyboard.press("Enter");
+    await viewWhere(page, (view) => Math.abs(view.from - shown.from - 7.5e7) <= 4e3 && Math.abs(view.to - view.from - 1e7) <= 2e3);
+    await seek(":soon");
+    await palette.getByText("A moment such as :12.5ms").waitFor();
+    await seek("@no such place at all");
+    await palette.getByText("No rank, track, region, finding or table has these letters.").waitFor();
+    await seek("@semaphore");
+    await options.filter({ hasText: /table$/ }).first().click();
+    await page.getByRole("navigation", { name: "Tables" }).waitFor();
+    // The command that was run last comes first.
+    await seek("summary");
+    await page.keyboard.press("Enter");
+    await page.getByRole("main", { name: "Summary" }).waitFor();
+    await seek("");
+    assert.match(await options.first().innerText(), /ummary/);
+  });
+
   await t.test("the palette finds every command of the help by its words, and runs it", async (t) => {
     const page = await open(t);
     await page.keyboard.press("?");

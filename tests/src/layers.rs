@@ -22,7 +22,7 @@ const ROOMS: [(&str, &[&str]); 3] = [
             "ground region_choice time_axis ranks data",
             "run_pair",
             "panels",
-            "bar compare compared_findings culprit finding_notice row_tooltip missing_page rail shown_bands slice_menu summary page",
+            "bar compare compared_findings culprit finding_notice found_places row_tooltip missing_page rail shown_bands slice_menu summary page",
         ],
     ),
 ];

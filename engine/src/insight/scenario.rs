@@ -302,10 +302,22 @@ fn rank_of(graph: &JobGraph, number: u32, edit: &Edit) -> Result<usize, EditErro
     found.ok_or_else(|| EditError::NoSuchWork { edit: edit.to_string(), known: vec![known()] })
 }
 
+/// A name as an edit can have it: one that a sentence cannot hold ends with `*`.
+fn glob_of(name: &str) -> String {
+    /// Characters of a name.
+    const LONGEST: usize = 60;
+    name.char_indices().nth(LONGEST).map_or_else(|| name.to_owned(), |(end, _)| format!("{}*", &name[..end]))
+}
+
 /// An edit of nothing, with the work that the profile has.
 fn no_such_work(graph: &JobGraph, edit: &Edit) -> EditError {
-    let quoted =
-        |names: Vec<&str>| names.into_iter().take(MOST_KNOWN).map(|name| format!("`{name}`")).collect();
+    let quoted = |names: Vec<&str>| {
+        let mut known: Vec<String> = names.into_iter().map(|name| format!("`{}`", glob_of(name))).collect();
+        // Long names that begin alike follow each other often enough.
+        known.dedup();
+        known.truncate(MOST_KNOWN);
+        known
+    };
     let known = match &edit.subject {
         Subject::Kernel(_) => quoted(longest_names(graph)),
         Subject::Engine(_) => quoted(longest_of(graph, ClassName::Engine)),

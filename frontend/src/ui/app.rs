@@ -62,7 +62,7 @@ pub fn App() -> impl IntoView {
     };
     let has_list = source.server().is_ok();
     let given = move |()| has_list.then_some(Need::List).into_iter().collect();
-    commands.handle(Handler { run: Callback::new(run), given: Callback::new(given) });
+    commands.handle(Handler { run: Callback::new(run), given: Callback::new(given), find: None });
     view! {
         {move || match page.get() {
             Page::List => view! { <ListPage /> }.into_any(),

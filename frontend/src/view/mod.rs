@@ -28,6 +28,7 @@ pub mod run_waits;
 pub mod shell;
 pub mod size;
 pub mod slice_menu;
+pub mod sought;
 pub mod source_id;
 pub mod state;
 pub mod summary;

@@ -182,6 +182,7 @@ fn a_profile_of_the_store_is_written_without_its_trace() {
     let (rank, metrics) = of_export.as_object().unwrap().iter().next().unwrap();
     // An export has metrics alone.
     let mut shown = of_summary[rank].as_object().unwrap().clone();
+    assert_eq!(shown.remove("rank"), Some(Value::from(0)));
     assert!(shown.remove("tables").is_some() && shown.remove("absent").is_some(), "{of_summary}");
     assert_eq!(&Value::from(shown), metrics, "the same keys in the same place");
     assert_eq!(of_summary["total"], metrics.as_object().unwrap().len());

@@ -15,6 +15,8 @@ mod finding_list;
 #[cfg(feature = "browser")]
 mod finding_notice;
 #[cfg(feature = "browser")]
+mod found_places;
+#[cfg(feature = "browser")]
 mod ground;
 #[cfg(feature = "browser")]
 mod lit;

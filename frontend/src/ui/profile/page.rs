@@ -8,6 +8,7 @@ use super::compare::ComparePage;
 use super::culprit::CulpritNotice;
 use super::data::DataPage;
 use super::finding_notice::{FindingNotice, SoughtFinding};
+use super::found_places::found_places;
 use super::missing_page::{Failed, failure};
 use super::open_profile::Opened;
 use super::panels::has_warnings;
@@ -28,6 +29,7 @@ use crate::ui::text::format;
 use crate::ui::timeline::{DrawnRun, Pointed, Timeline};
 use crate::view::act::Need;
 use crate::view::ring::Walk;
+use crate::view::sought::Sought;
 use crate::view::state::profile_names::ProfileNames;
 use crate::view::{Act, Command, Hover, PanelSide, Point, ProfilePlace};
 
@@ -42,7 +44,9 @@ pub fn ProfilePage(
     let search = Search::new(opened);
     let panels = Panels::new(opened, search);
     let run = Callback::new(move |act| search.run(act) || panels.run(act) || run(act, opened));
-    expect_context::<Commands>().handle(Handler { run, given: Callback::new(move |()| given(opened)) });
+    let find = Callback::new(move |sought: Sought| found_places(opened, &sought));
+    let given = Callback::new(move |()| given(opened));
+    expect_context::<Commands>().handle(Handler { run, given, find: Some(find) });
     let failure = Memo::new(move |_| failure(opened));
     let place = Memo::new(move |_| opened.session.view.with(|view| view.place));
     opened.correct_address();

@@ -1,11 +1,14 @@
 //! Runs the commands of the page, from keys, the palette and buttons. Each part of the page that is
 //! shown registers a [`Handler`] for its own commands.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
 use crate::view::act::keys::{GO_MS, Held, KeyPress, Scope};
 use crate::view::act::{Act, ActRow, Need, Pressed, pressed};
+use crate::view::sought::Sought;
 
 /// The commands of a part of the page.
 #[derive(Clone, Copy)]
@@ -14,6 +17,19 @@ pub struct Handler {
     pub run: Callback<Act, bool>,
     /// The needs that are met because of this part.
     pub given: Callback<(), Vec<Need>>,
+    /// Finds the places of this part, if it has any, by what the palette seeks.
+    pub find: Option<Callback<Sought, Vec<FoundPlace>>>,
+}
+
+/// A place that the palette found.
+#[derive(Clone)]
+pub struct FoundPlace {
+    /// The kind in a word, such as `rank`.
+    pub kind: &'static str,
+    /// The name.
+    pub name: String,
+    /// Goes there. It outlives the palette, which a callback of the page would not.
+    pub go: Arc<dyn Fn() + Send + Sync>,
 }
 
 /// All commands. One for the whole page, as a context.
@@ -65,6 +81,14 @@ impl Commands {
     pub fn given(self) -> Vec<Need> {
         let handlers = self.handlers.get_value();
         handlers.into_iter().flat_map(|(_, handler)| untrack(|| handler.given.run(()))).collect()
+    }
+
+    /// The places of all parts.
+    #[must_use]
+    pub fn find(self, sought: &Sought) -> Vec<FoundPlace> {
+        let handlers = self.handlers.get_value();
+        let finders = handlers.into_iter().filter_map(|(_, handler)| handler.find);
+        finders.flat_map(|find| untrack(|| find.run(sought.clone()))).collect()
     }
 
     /// Runs a command if it works now. Returns false if it does not.

@@ -16,7 +16,7 @@ mod theme;
 
 pub use address::{Address, Link};
 pub use brand::Brand;
-pub use commands::{Commands, Handler, pressed_in};
+pub use commands::{Commands, FoundPlace, Handler, pressed_in};
 pub use download::{DownloadDialog, DownloadMenu, InSight, ShownWindow};
 pub use help::{Help, HelpButton, HelpOpen};
 pub use message::{MessageList, Messages};

@@ -9,6 +9,9 @@ use crate::ui::controls::keyed;
 use crate::view::band::{BandSpan, BandTarget, PlacedSpan, RegionBand, in_sight};
 use crate::view::finding_box::FindingBox;
 
+/// A narrower span has no label.
+const LEAST_LABEL_PX: f64 = 24.0;
+
 /// The bands, and the receiver of clicks on their spans.
 #[derive(Clone, Copy)]
 pub struct Bands {
@@ -67,7 +70,9 @@ fn BandButton(bands: Bands, span: BandSpan, placed: Memo<Vec<PlacedSpan>>, at: u
                 |_| String::new(),
                 |found| {
                     let PlacedSpan { left_px, width_px, .. } = placed[found];
-                    format!("left: {left_px:.1}px; width: {width_px:.1}px")
+                    // A letter or two say nothing.
+                    let font = if width_px < LEAST_LABEL_PX { "; font-size: 0" } else { "" };
+                    format!("left: {left_px:.1}px; width: {width_px:.1}px{font}")
                 },
             )
         })

@@ -221,7 +221,7 @@ fn zero_unix_ns(tracks: Tracks, scene: Scene) -> Option<i64> {
 fn handle_commands(steps: Steps) {
     let run = Callback::new(move |act| steps.run(act));
     let given = Callback::new(move |()| given(steps.tracks.sheet));
-    expect_context::<Commands>().handle(Handler { run, given });
+    expect_context::<Commands>().handle(Handler { run, given, find: None });
 }
 
 /// The needs of commands that the tracks meet.

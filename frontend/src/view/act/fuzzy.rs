@@ -36,6 +36,19 @@ pub fn score(typed: &str, text: &str) -> Option<u32> {
     }
 }
 
+/// The things whose words have the typed letters, the best match first. Equal ones keep their
+/// order.
+pub fn best<T>(typed: &str, all: impl IntoIterator<Item = T>, words: impl Fn(&T) -> &str) -> Vec<T> {
+    let mut found: Vec<(u32, T)> = Vec::new();
+    for one in all {
+        if let Some(points) = score(typed, words(&one)) {
+            let at = found.partition_point(|(before, _)| *before >= points);
+            found.insert(at, (points, one));
+        }
+    }
+    found.into_iter().map(|(_, one)| one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -145,10 +145,10 @@ impl NumberTarget {
                 return commands;
             }
             Self::Tab(tab) => commands.push(Command::ShowTab(*tab)),
-            Self::Tracks(name) => commands.extend(rows.commands(|title| name.is_in(title))),
+            Self::Tracks(name) => commands.extend(rows.reveal(|title| name.is_in(title))),
             Self::Counter(name) => {
                 let own = |title: &str| title.rsplit(TITLE_SEPARATOR).next().map(str::to_owned);
-                commands.extend(rows.commands(|title| own(title).is_some_and(|own| own.starts_with(name))));
+                commands.extend(rows.reveal(|title| own(title).is_some_and(|own| own.starts_with(name))));
             }
             Self::Slices(_) => {}
         }
@@ -182,7 +182,8 @@ pub struct ShownRows<'a> {
 
 impl ShownRows<'_> {
     /// The commands that bring the first track into sight whose title passes.
-    fn commands(self, is_it: impl Fn(&str) -> bool) -> Vec<Command> {
+    #[must_use]
+    pub fn reveal(self, is_it: impl Fn(&str) -> bool) -> Vec<Command> {
         let Self { sheet, source, tracks } = self;
         // The headings of ranks are no part of names.
         let titles = sheet.titles_of(source);

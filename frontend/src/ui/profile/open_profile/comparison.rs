@@ -18,8 +18,8 @@ impl Opened {
         self.names().at(1).is_some() || self.can_compare_parts() || are_named()
     }
 
-    /// Whether a server compares any ranks and regions. A page without one holds the comparisons of
-    /// whole runs.
+    /// Whether a server compares any ranks and regions. A page without one holds the comparisons
+    /// that it was made for.
     #[must_use]
     pub fn can_compare_parts(self) -> bool {
         self.of.source.embedded().is_none()

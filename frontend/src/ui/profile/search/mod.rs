@@ -277,22 +277,29 @@ impl Search {
         }
     }
 
-    /// `3 of 1,234`, `4,021 hits · 69 in window`, `no hits`.
+    /// `3 of 1,234`, `4,021 hits · 69 in window`, `no hits`; beside other ranks with the rank that
+    /// is meant.
     pub(super) fn count(self) -> Option<String> {
         let found = self.found()?;
         let selected = self.opened.session.view.with(|view| view.selection.row);
         let at = selected.and_then(|row| found.hits.iter().position(|hit| hit.slice.row == row));
         Some(match (at, found.total) {
-            (_, 0) => "no hits".to_owned(),
+            (_, 0) => format!("no hits{}", self.on_rank()),
             (Some(at), total) => {
                 format!("{} of {}", format::count(found.before + at as u64 + 1), format::count(total))
             }
             (None, total) => {
                 let here = self.lights.in_window.get().filter(|here| *here < total);
                 let here = here.map(|here| format!(" · {} in window", format::count(here)));
-                format::counted(total, "hit", "hits") + &here.unwrap_or_default()
+                format::counted(total, "hit", "hits") + &self.on_rank() + &here.unwrap_or_default()
             }
         })
+    }
+
+    /// The rank whose hits are counted, if it does not stand alone. Begins with a space.
+    fn on_rank(self) -> String {
+        let source = self.opened.current.source.get().filter(|_| !self.opened.shown_beside().is_empty());
+        source.map_or_else(String::new, |source| format!(" on {}", self.opened.words_of(source)))
     }
 }
 
