@@ -83,4 +83,4 @@ fi
 echo "$FORM" >"$STAMP"
 touch -r "$STARTED" "$STAMP"
 
-say "The page is built: $(find "$DIST" -name '*.wasm' -exec gzip -c {} + | wc -c) bytes of wasm, compressed"
+say "The page is built: $(page_bytes) bytes of wasm, compressed"

@@ -75,7 +75,7 @@ cargo_of_page() { CARGO_TARGET_DIR="${NPROF_PAGE_TARGET:-$ROOT/target-page}" "$@
 # Code that only the server runs comes into the page by one table of functions: see docs/decisions/0042.
 page_is_small() (
     local bytes
-    bytes="$(find "$ROOT/frontend/dist" -name '*.wasm' -exec gzip -c {} + | wc -c)"
+    bytes="$(page_bytes)"
     [ "$bytes" -le "$PAGE_BYTES" ] || die "the programs of the page take $bytes bytes of gzip, at most $PAGE_BYTES are expected"
 )
 

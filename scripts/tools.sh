@@ -167,6 +167,9 @@ need_deny() { cargo_install cargo-deny cargo-deny "$DENY_VERSION" --locked; }
 # without optimisation.
 need_about() { TOOL_OPT_LEVEL=2 cargo_install cargo-about cargo-about "$ABOUT_VERSION" --locked --features cli; }
 
+# Bytes of the programs of the page in frontend/dist, compressed.
+page_bytes() { find "$ROOT/frontend/dist" -name '*.wasm' -exec gzip -c {} + | wc -c; }
+
 # need_page FORM: all that builds the page. Only the small form needs wasm-opt.
 need_page() {
     local commands=(clang llvm-ar)

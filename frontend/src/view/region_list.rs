@@ -127,12 +127,16 @@ fn kind_words(kind: RegionKindEntry) -> &'static str {
 /// if one is no time, or if the second is not the later one. A number alone is in milliseconds.
 #[must_use]
 pub fn typed_span(from: &str, to: &str, zero_ps: i64) -> Option<Interval> {
-    let time = |text: &str| {
-        let number = quantity(text, "ms")?;
-        number.is_finite().then(|| zero_ps.saturating_add((number * PS_PER_MS as f64).round() as i64))
-    };
-    let (from, to) = (time(from)?, time(to)?);
+    let (from, to) = (typed_moment(from, zero_ps)?, typed_moment(to, zero_ps)?);
     (from < to).then(|| Interval::new(from, to))
+}
+
+/// The time that a user typed, such as `1.5ms`, counted from `zero_ps`. `None` if it is none. A
+/// number alone is in milliseconds.
+#[must_use]
+pub fn typed_moment(text: &str, zero_ps: i64) -> Option<i64> {
+    let number = quantity(text, "ms").filter(|number| number.is_finite())?;
+    Some(zero_ps.saturating_add((number * PS_PER_MS as f64).round() as i64))
 }
 
 #[cfg(test)]

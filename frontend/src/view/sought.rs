@@ -1,10 +1,8 @@
 //! The text of the palette: words of a command, of a place after `@`, or a time after `:`.
 
 use nprof_engine::base::Interval;
-use nprof_engine::base::time::PS_PER_MS;
-use nprof_engine::query::quantity;
 
-use super::region_list::typed_span;
+use super::region_list::{typed_moment, typed_span};
 
 /// A kind of things that the palette finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +55,7 @@ pub fn typed_time(text: &str, zero_ps: i64) -> Option<Interval> {
     if let Some((from, to)) = text.split_once("..") {
         return typed_span(from, to, zero_ps);
     }
-    let number = quantity(text, "ms").filter(|number| number.is_finite())?;
-    let at_ps = zero_ps.saturating_add((number * PS_PER_MS as f64).round() as i64);
-    Some(Interval::new(at_ps, at_ps))
+    typed_moment(text, zero_ps).map(|at_ps| Interval::new(at_ps, at_ps))
 }
 
 #[cfg(test)]

@@ -76,6 +76,7 @@ pub struct Facts<'g> {
     measures: RankMeasures,
     pub(super) work: Work<'g>,
     median_rank: OnceLock<MedianRank<'g>>,
+    begin_ps: OnceLock<i64>,
     chip_waits: OnceLock<Vec<PartyWait<'g>>>,
 }
 
@@ -107,6 +108,7 @@ impl<'g> Facts<'g> {
             measures: RankMeasures::default(),
             work,
             median_rank: OnceLock::new(),
+            begin_ps: OnceLock::new(),
             chip_waits: OnceLock::new(),
             job,
             report,
@@ -219,11 +221,14 @@ impl<'g> Facts<'g> {
 
     /// The time at which work begins in earnest, in picoseconds: the first rank has worked for
     /// longer than a hundredth of the run, or has done a part of its work if it works rarely.
+    /// All work is read for it, and several rules ask.
     pub(super) fn begin_ps(&self) -> i64 {
-        let least_ps = self.part_ps(BEGUN);
-        let ranks = self.graph.ranks.iter().zip(&self.edges.ranks);
-        let begins = ranks.filter_map(|(rank, edges)| begin_ps(rank, edges, least_ps));
-        begins.min().unwrap_or(self.path.span_ps.0)
+        *self.begin_ps.get_or_init(|| {
+            let least_ps = self.part_ps(BEGUN);
+            let ranks = self.graph.ranks.iter().zip(&self.edges.ranks);
+            let begins = ranks.filter_map(|(rank, edges)| begin_ps(rank, edges, least_ps));
+            begins.min().unwrap_or(self.path.span_ps.0)
+        })
     }
 
     /// A share of the run, in picoseconds.

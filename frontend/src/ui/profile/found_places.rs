@@ -88,8 +88,7 @@ fn findings(opened: Opened) -> Vec<FoundPlace> {
     let shown = opened.findings.shown.get().into_iter();
     let with_place = shown.filter(|finding| finding.place.is_some());
     let finding = with_place.map(|finding| {
-        let name = format!("{}: {}", finding.entry.rule, finding.entry.text);
-        let finding = Arc::new(finding);
+        let name = finding.title();
         place("finding", name, move || opened.reveal_finding(&finding))
     });
     finding.collect()

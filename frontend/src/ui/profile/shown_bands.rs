@@ -118,7 +118,7 @@ fn boxes(opened: Opened) -> Vec<FindingBox> {
 fn marks(at: usize, finding: &ShownFinding, label: &str) -> Vec<BandSpan> {
     let Some(place) = &finding.place else { return Vec::new() };
     let spans: Vec<Interval> = place.spans().collect();
-    let title = format!("{}: {}", finding.entry.rule, finding.entry.text);
+    let title = finding.title();
     let label = |span: Interval| match spans.len() {
         1 => label.to_owned(),
         _ => format!("{} {}", finding.entry.rule, short_duration(span.duration_ps() as f64)),

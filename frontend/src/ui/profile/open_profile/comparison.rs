@@ -62,10 +62,7 @@ impl Opened {
 
     /// Compares a rank with another one.
     pub fn compare_ranks(self, a: u32, b: u32) {
-        for change in [CompareChange::Ranks(Some(vec![a])), CompareChange::WithRanks(Some(vec![b]))] {
-            self.act(&Command::Compare(change));
-        }
-        self.act(&Command::GoTo(ProfilePlace::Compare));
+        self.compare([CompareChange::Ranks(Some(vec![a])), CompareChange::WithRanks(Some(vec![b]))]);
     }
 
     /// Compares a region of the current rank with another one. `None` is all of the rank.
@@ -73,13 +70,16 @@ impl Opened {
         let rank = self.current.source.get_untracked().and_then(|source| source.rank.number());
         let ranks = rank.map(|rank| vec![rank]);
         self.act(&Command::LimitTo(a));
-        for change in [
+        self.compare([
             CompareChange::Ranks(ranks.clone()),
             CompareChange::WithRanks(ranks),
             CompareChange::WithRegion(Some(b)),
-        ] {
-            self.act(&Command::Compare(change));
-        }
+        ]);
+    }
+
+    /// Opens the comparison with these choices.
+    fn compare(self, changes: impl IntoIterator<Item = CompareChange>) {
+        changes.into_iter().for_each(|change| self.act(&Command::Compare(change)));
         self.act(&Command::GoTo(ProfilePlace::Compare));
     }
 }

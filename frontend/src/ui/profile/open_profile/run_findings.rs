@@ -49,6 +49,14 @@ pub struct ShownFinding {
     pub place: Option<FindingPlace>,
 }
 
+impl ShownFinding {
+    /// Its rule and its sentence.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.entry.rule, self.entry.text)
+    }
+}
+
 impl RunFindings {
     /// Asks once the tab is open, or somebody wants the findings, and always about a small profile:
     /// its timeline has their marks. `is_known` tells that they cost nothing. Only those within
