@@ -7,6 +7,8 @@ import { ask, eventually, parametersOf, picture, rowOf, scaleOf, settled, viewOf
 import { exported, openPage, serve, SERVED } from "./stage.mjs";
 
 const panelOf = (page) => page.getByRole("article", { name: "Findings" });
+/** A text of the API as the page shows it: names between backticks are set as code. */
+const asShown = (text) => text.replaceAll("`", "");
 const itemsOf = (page) => panelOf(page).locator("button.finding");
 
 /** A simulated job with two causes of lost time, and its findings. */
@@ -48,14 +50,16 @@ test("findings are listed and lead to their places", async (t) => {
     await eventually(() => assert.equal(parametersOf(page).get("tab"), "findings"));
     const texts = await itemsOf(page).allTextContents();
     assert.equal(texts.length, rows.length);
-    rows.forEach(({ rule, text }, index) => assert.ok(texts[index].includes(`${rule}: ${text}`), texts[index]));
+    rows.forEach(({ rule, text }, index) => assert.ok(texts[index].includes(`${rule}: ${asShown(text)}`), texts[index]));
+    // Names stand between backticks in the API, and are code in the page.
+    assert.ok(rows.some(({ text }) => text.includes("`")));
     const saved = rows.map(({ saving_ps }) => saving_ps?.middle ?? -1);
     assert.deepEqual(saved, [...saved].sort((a, b) => b - a), "the largest saving is first");
     await panelOf(page).getByText(found.coverage.text).waitFor();
     const nothing = found.findings.filter(({ state }) => state === "nothing").map(({ rule }) => rule);
     await panelOf(page).getByText(`nothing found: ${nothing.join(", ")}`).waitFor();
     for (const { rule, reason } of found.findings.filter(({ state }) => state === "cannot-tell")) {
-      await panelOf(page).getByText(`cannot tell ${rule}: ${reason}`).waitFor();
+      await panelOf(page).getByText(`cannot tell ${rule}: ${asShown(reason)}`).waitFor();
     }
   });
 

@@ -119,7 +119,8 @@ pub enum CardRow {
     Absent(&'static str, &'static str, &'static str),
     /// A picture of the roofline.
     Roofline,
-    /// A picture of collective operations by size and time.
+    /// A picture of collective operations by size and time. It is as wide as two cards where there
+    /// is room.
     Collectives,
     /// A heat map of ranks over time. It is as wide as two cards.
     Activity,
@@ -213,7 +214,7 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
             ],
         },
         SummaryCard {
-            title: "PyTorch operators, time on devices",
+            title: "Operators, device time",
             rows: &[Column { table: "operators", column: "own_device_time", most: MOST }],
         },
         SummaryCard {
@@ -221,7 +222,7 @@ pub(super) const ANY: SummaryLayout = SummaryLayout {
             rows: &[Column { table: "kernels_by_name", column: "sum", most: MOST }],
         },
         SummaryCard {
-            title: "Modules, time on devices",
+            title: "Modules, device time",
             rows: &[Column { table: "modules", column: "own_device_time", most: MOST }],
         },
         NAMES,
@@ -296,11 +297,11 @@ pub(super) const AIU: SummaryLayout = SummaryLayout {
             rows: &[Group { group: "aiu_category_time", most: MOST }],
         },
         SummaryCard {
-            title: "Use of PT arrays, uncovered time",
+            title: "PT use, exposed time",
             rows: &[
-                Part("aiu_exposed", "exposed_preparation_time", "preparation alone"),
-                Part("aiu_exposed", "exposed_data_in_time", "data in, no kernel"),
-                Part("aiu_exposed", "exposed_data_out_time", "data out, no kernel"),
+                Part("aiu_exposed", "exposed_preparation_time", "preparation"),
+                Part("aiu_exposed", "exposed_data_in_time", "data in"),
+                Part("aiu_exposed", "exposed_data_out_time", "data out"),
                 Group { group: "aiu_pt_utilization", most: MOST },
             ],
         },
@@ -308,7 +309,6 @@ pub(super) const AIU: SummaryLayout = SummaryLayout {
             title: "Ideal of real cycles by kernel",
             rows: &[Column { table: "aiu_kernel_cycles", column: "ideal_of_real", most: MOST }],
         },
-        SummaryCard { title: "Kernels", rows: &[Group { group: "aiu_kernel_time", most: MOST }] },
         SummaryCard {
             title: "Power and clock",
             rows: &[
@@ -320,6 +320,7 @@ pub(super) const AIU: SummaryLayout = SummaryLayout {
                 Metric("aiu_clock", "found_by"),
             ],
         },
+        SummaryCard { title: "Kernels", rows: &[Group { group: "aiu_kernel_time", most: MOST }] },
         BUSY,
         NAMES,
         HOST,
@@ -340,8 +341,8 @@ pub(super) const JOB: SummaryLayout = SummaryLayout {
             title: "Where waiting began",
             rows: &[CardRow::BesideMedian { group: "job_awaited", most: 8 }],
         },
-        COLLECTIVES,
         SummaryCard { title: "Mismatches", rows: &[Group { group: "job_mismatches", most: MOST }] },
+        COLLECTIVES,
         SummaryCard { title: "Causes of waiting", rows: &[Group { group: "job_causes", most: MOST }] },
         SummaryCard {
             title: "Job",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use leptos::leptos_dom::helpers::{TimeoutHandle, set_timeout_with_handle};
+use leptos::leptos_dom::helpers::{TimeoutHandle, request_animation_frame, set_timeout_with_handle};
 use leptos::prelude::*;
 
 /// Length of a rest.
@@ -17,9 +17,7 @@ pub fn rested<T: Clone + PartialEq + Send + Sync + 'static>(of: Memo<T>) -> Sign
     Effect::new(move |_| {
         of.track();
         follower.forget();
-        follower.wait(REST, move || {
-            follower.take();
-        });
+        follower.wait(REST, move || follower.rest());
     });
     follower.shown.into()
 }
@@ -73,6 +71,19 @@ impl<T: Clone + PartialEq + Send + Sync> Follower<T> {
 
     fn forget(self) {
         self.waiting.try_update_value(Option::take).flatten().iter().for_each(TimeoutHandle::clear);
+    }
+
+    /// Shows the value if the next frame leaves it as it is. After a frame that lasted longer than a
+    /// rest, the move of the user that it held up is still to come.
+    fn rest(self) {
+        let before = self.of.try_get_untracked();
+        request_animation_frame(move || {
+            if self.of.try_get_untracked() == before {
+                self.wait(Duration::ZERO, move || {
+                    self.take();
+                });
+            }
+        });
     }
 
     /// Shows the value as it is now. Returns false if it is shown already, or the view is gone.

@@ -11,7 +11,7 @@ use wasm_bindgen::JsCast;
 
 use super::lit::Lit;
 use super::open_profile::{Opened, ShownFinding};
-use crate::ui::controls::own_element;
+use crate::ui::controls::{Prose, own_element};
 use crate::view::Command;
 use crate::view::finding_place::FindingPlace;
 use crate::view::state::mute::{MuteChange, key};
@@ -87,7 +87,8 @@ fn FindingRow(
     let entry = finding.entry.clone();
     let (severity, word) = severity_words(entry.severity);
     let saving = entry.saving_ps.map(|of| view! { <Saving ps=of.middle.max(0) length_ps /> });
-    let advice = advice.map(|advice| view! { <small class="finding-advice">"→ " {advice}</small> });
+    let advice =
+        advice.map(|advice| view! { <small class="finding-advice">"→ " <Prose text=advice /></small> });
     let (one, rule) = (key(&entry), entry.rule.clone());
     let why = opened.why_late(&entry).map(|[usual, late]| {
         let title = format!("Compares rank {late} with rank {usual}, which does the same as usual");
@@ -119,7 +120,7 @@ fn FindingRow(
                         <span class="unseen">{word}</span>
                         <b>{entry.rule}</b>
                         ": "
-                        {entry.text}
+                        <Prose text=entry.text />
                     </span>
                     <small class="finding-place">{place}</small>
                     {advice}

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use nprof_engine::base::time::short_duration;
 
 use super::open_profile::{Opened, ShownFinding};
-use crate::ui::controls::CloseButton;
+use crate::ui::controls::{CloseButton, Prose};
 use crate::view::Act;
 use crate::view::ring::{Walk, step};
 
@@ -106,7 +106,7 @@ pub fn FindingNotice(
             });
             view! {
                 <div class="timeline-part timeline-followed" role="status">
-                    <span class="followed-text" title=title>{saved} <b>{entry.rule}</b>": "{entry.text}</span>
+                    <span class="followed-text" title=title>{saved} <b>{entry.rule}</b>": "<Prose text=entry.text /></span>
                     {why}
                     {keep}
                     {steps}

@@ -49,7 +49,7 @@ pub fn VirtualTable(
         sight_px: (sight_px.get() - ROW_PX).max(0.0),
     });
     let sight = Memo::new(move |_| scroller.get().sight(scroll_px.get()));
-    let keys = Keys { source, tools, scroller, scrolled, on_open };
+    let keys = Keys { source, tools, scroller, scrolled, scroll_px, on_open };
     keys.return_to_first_row();
     let sizes = sizes_in(source, width_px);
     let least_width = move || {
@@ -172,16 +172,20 @@ struct Keys {
     tools: TableToolsState,
     scroller: Memo<Scroller>,
     scrolled: NodeRef<Div>,
+    scroll_px: RwSignal<f64>,
     on_open: Signal<Option<Callback<u32>>>,
 }
 
 impl Keys {
-    /// Scrolls to the first row and clears the marks whenever order or filter change.
+    /// Scrolls to the first row and clears the marks whenever order or filter change. Setting the
+    /// place costs a layout of the whole page, so it is set only if it is another one.
     fn return_to_first_row(self) {
         Effect::new(move |before: Option<()>| {
             self.source.rows.track();
             if let (Some(()), Some(element)) = (before, self.scrolled.get_untracked()) {
-                element.set_scroll_top(0);
+                if self.scroll_px.get_untracked() > 0.0 {
+                    element.set_scroll_top(0);
+                }
                 self.tools.marked.clear();
             }
         });

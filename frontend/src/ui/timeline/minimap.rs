@@ -134,10 +134,11 @@ impl Picture {
     }
 
     fn put(&self, canvas: &HtmlCanvasElement, density: &Density, ground: Ground) {
-        let (width, height) = (density.columns() as u32, density.rows() as u32);
+        let pixels = pixels(density, ground);
+        let width = density.columns() as u32;
+        let height = (pixels.len() / 4 / density.columns()) as u32;
         canvas.set_width(width);
         canvas.set_height(height);
-        let pixels = pixels(density, ground);
         if let Ok(image) = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels), width, height) {
             // Fails only for NaN.
             self.context.put_image_data(&image, 0.0, 0.0).ok();
@@ -168,14 +169,20 @@ impl Rows {
     }
 }
 
-/// Red, green, blue and alpha of each place.
+/// Red, green, blue and alpha of each place. A row that is idle all the time is left out: the tracks
+/// of semaphores, of which a chip has hundreds, only have instants.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of 0 to 1 times 255")]
 fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
     let colour = palette::colours(ground)[usize::from(palette::COUNTER)];
     // The busiest place is solid. Otherwise a rank of many idle lanes would be a uniform haze.
     let peak = density.peak().max(f32::MIN_POSITIVE);
-    let mut pixels = Vec::with_capacity(density.columns() * density.rows() * 4);
-    for row in 0..density.rows() {
+    let is_busy = |row: &usize| (0..density.columns()).any(|column| density.busy(column, *row) > 0.0);
+    let mut rows: Vec<usize> = (0..density.rows()).filter(is_busy).collect();
+    if rows.is_empty() {
+        rows.push(0);
+    }
+    let mut pixels = Vec::with_capacity(density.columns() * rows.len() * 4);
+    for row in rows {
         for column in 0..density.columns() {
             let busy = density.busy(column, row);
             // The square root makes rarely busy places visible on the background.

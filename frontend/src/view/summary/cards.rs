@@ -1,5 +1,7 @@
 //! The cards of a summary: which of its values each one shows.
 
+use std::ops::RangeInclusive;
+
 use nprof_engine::base::order::sort_by;
 use nprof_engine::makers::job::metrics::MEDIAN_RANK;
 use nprof_engine::makers::{CardRow, SummaryCard, SummaryLayout, SummaryTarget, summary_target};
@@ -29,6 +31,8 @@ pub struct ShownCard {
     pub lines: Vec<CardLine>,
     /// The picture below them.
     pub picture: Option<CardPicture>,
+    /// Width in cards.
+    pub width: usize,
 }
 
 /// A picture of a card.
@@ -42,11 +46,14 @@ pub enum CardPicture {
     Activity,
 }
 
-impl ShownCard {
-    /// Width in cards.
-    #[must_use]
-    pub fn width(&self) -> usize {
-        if self.picture == Some(CardPicture::Activity) { 2 } else { 1 }
+impl CardPicture {
+    /// The least and the largest width in cards.
+    fn widths(&self) -> RangeInclusive<usize> {
+        match self {
+            Self::Activity => 2..=2,
+            Self::Collectives(_) => 1..=2,
+            Self::Roofline(_) => 1..=1,
+        }
     }
 }
 
@@ -104,13 +111,15 @@ impl CardLine {
 #[must_use]
 pub fn shown_cards(layout: &SummaryLayout, summary: &Summary, active_s: f64) -> Vec<ShownCard> {
     let of = CardValues { summary, active_s };
-    let mut width = 0;
+    let mut room = MOST_CARDS;
     let cards = layout.cards.iter().filter_map(|card| of.card(card));
-    let fits = |card: &ShownCard| {
-        width += card.width();
-        width <= MOST_CARDS
+    let placed = |card: ShownCard| {
+        let widths = card.picture.as_ref().map_or(1..=1, CardPicture::widths);
+        let width = room.min(*widths.end());
+        room -= width;
+        (width >= *widths.start()).then_some(ShownCard { width, ..card })
     };
-    cards.take_while(fits).collect()
+    cards.map_while(placed).collect()
 }
 
 struct CardValues<'s> {
@@ -162,7 +171,7 @@ impl CardValues<'_> {
         }
         lines.truncate(MOST_ROWS);
         let has_values = !lines.is_empty() || picture.is_some();
-        has_values.then_some(ShownCard { title, lines, picture })
+        has_values.then_some(ShownCard { title, lines, picture, width: 1 })
     }
 
     fn group_of(&self, key: &str) -> Option<&MetricGroupEntry> {
@@ -467,7 +476,7 @@ mod tests {
         let groups = ["job_causes", "job_awaited", "job_mismatches"].map(of).to_vec();
         let summary = Summary { rank: RankRef::All, groups, tables: Vec::new(), absent: Vec::new() };
         let cards = shown_cards(summary_layout_of_job(), &summary, 1.0);
-        let drawn: Vec<_> = cards.iter().map(|card| (card.title.as_str(), card.width())).collect();
+        let drawn: Vec<_> = cards.iter().map(|card| (card.title.as_str(), card.width)).collect();
         let titles = ["Where waiting began", "Mismatches", "Causes of waiting"];
         assert_eq!(drawn, [[("Ranks over time", 2)].as_slice(), &titles.map(|title| (title, 1))].concat());
         // The median rank is a mark on each bar, and the last line.

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::finding_changes::{ChangeKind, FindingChange, MOST_EVENTS_UNASKED, finding_changes};
 use nprof_engine::wire::questions::FindingsQuestion;
 
+use crate::ui::controls::Prose;
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::shell::QuestionAnswers;
 
@@ -65,7 +66,7 @@ fn Change(change: FindingChange) -> impl IntoView {
             <b>{word}</b>
             <span>{rule}</span>
             <span class="number">{cost}</span>
-            <span class="muted compare-finding-text">{text}</span>
+            <span class="muted compare-finding-text"><Prose text /></span>
         </li>
     }
 }

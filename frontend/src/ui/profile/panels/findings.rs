@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use nprof_engine::wire::findings::{Findings, RuleState};
 
 use super::pending_answer::PendingAnswer;
-use crate::ui::controls::Failure;
+use crate::ui::controls::{Failure, Prose};
 use crate::ui::profile::finding_list::{FindingList, MutedCount};
 use crate::ui::profile::open_profile::Opened;
 use crate::ui::text::format;
@@ -26,7 +26,8 @@ pub fn FindingsPanel(
             view! { <Failure title="The findings did not arrive" reason on_retry=retry /> }.into_any()
         }
         Some((_, Ok(found))) if found.recorded_ps.is_none() => {
-            view! { <p class="panel-empty findings-answer">{found.answer.clone()}</p> }.into_any()
+            view! { <p class="panel-empty findings-answer"><Prose text=found.answer.clone() /></p> }
+                .into_any()
         }
         Some((_, Ok(found))) => view! { <AnswerOfRules opened found /> }.into_any(),
     }
@@ -38,13 +39,13 @@ fn AnswerOfRules(opened: Opened, found: Arc<Findings>) -> impl IntoView {
     let left_out = found.total - found.findings.len() as u64;
     let more = (left_out > 0).then(|| {
         let text = format::counted(left_out, "more finding", "more findings");
-        view! { <p>{text}"; `nprof findings --limit all` shows them"</p> }
+        view! { <p>{text}"; "<code>"nprof findings --limit all"</code>" shows them"</p> }
     });
-    let rest = found.rest().into_iter().map(|line| view! { <p>{line}</p> }).collect_view();
+    let rest = found.rest().into_iter().map(|line| view! { <p><Prose text=line /></p> }).collect_view();
     let count = found.in_state(RuleState::Found).count();
     view! {
         <article class="findings" aria-label="Findings">
-            <h2 class="findings-answer">{opened.findings.in_scope(&found.answer)}</h2>
+            <h2 class="findings-answer"><Prose text=opened.findings.in_scope(&found.answer) /></h2>
             <FindingList opened length_ps />
             <footer class="findings-rest"><MutedCount opened found=count /> {more} {rest}</footer>
         </article>

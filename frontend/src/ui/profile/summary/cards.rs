@@ -33,8 +33,9 @@ fn Card(opened: Opened, card: ShownCard, whole_s: f64) -> impl IntoView {
         Some(CardPicture::Collectives(of)) => Some(view! { <CollectivesPicture opened of /> }.into_any()),
         None => None,
     };
+    let is_wide = card.width > 1;
     view! {
-        <section class="metric-card summary-card">
+        <section class="metric-card summary-card" class:is-wide=is_wide>
             <h3 title=card.title.clone()>{card.title.clone()}</h3>
             <dl class="rows metrics">{lines}</dl>
             {picture}
@@ -84,6 +85,7 @@ fn Line(opened: Opened, line: CardLine, label: String, whole_s: f64) -> impl Int
             class:has-share=line.bar.is_some()
             class:has-mark=line.mark.is_some()
             class:is-link=is_link
+            class:is-name=line.is_name_of_trace
             style:--share=line.bar.map(|share| share.to_string())
             style:--mark=line.mark.map(|share| share.to_string())
         >
