@@ -77,7 +77,7 @@ function turn({ seconds, dx, dy }) {
       const sign = now < (seconds * 1000) / 2 ? 1 : -1;
       canvas.dispatchEvent(
         new WheelEvent("wheel", {
-          deltaX: sign * dx, deltaY: -sign * dy, bubbles: true, cancelable: true,
+          deltaX: sign * dx, deltaY: -sign * dy, ctrlKey: dy !== 0, bubbles: true, cancelable: true,
           clientX: box.x + box.width * 0.4, clientY: box.y + 60,
         }),
       );

@@ -164,7 +164,9 @@ test("keys and history", async (t) => {
     const page = await open(t, { at: `${url}/profile/${slug}?v=2` });
     const { x, y, width, height } = await tracksOf(page).boundingBox();
     await page.mouse.move(x + width / 2, y + height / 2);
+    await page.keyboard.down("Control");
     await page.mouse.wheel(0, -300);
+    await page.keyboard.up("Control");
     await viewWhere(page, (view) => view.from !== null);
     await page.goBack();
     await viewWhere(page, (view) => view.from === null);

@@ -60,9 +60,7 @@ test("pinned tracks scroll by themselves above the others", async (t) => {
   await t.test("each part scrolls alone, with bars, hovers and clicks in their places", async () => {
     const [pins, others, canvas] = await boxes();
     await page.mouse.move(canvas.x + 300, pins.y + 50);
-    await page.keyboard.down("Shift");
     await page.mouse.wheel(0, 2_000);
-    await page.keyboard.up("Shift");
     const end_px = PINNED_PX - pins.height;
     await eventually(async () => assert.ok(Math.abs((await scrolled(pinsOf(page))) - end_px) <= 1));
     assert.equal(await scrolled(othersOf(page)), 0);

@@ -102,12 +102,14 @@ test("the view", async (t) => {
     await viewWhere(page, (view) => view.from === from && view.to === to);
   });
 
-  await t.test("the wheel zooms at the pointer, shift and a drag move", async (t) => {
+  await t.test("the wheel with Ctrl zooms at the pointer, shift and a drag move", async (t) => {
     const page = await open(t);
     const scale = await scaleOf(page);
     const [x, y] = [scale.box.x + 300, scale.box.y + 60];
     await page.mouse.move(x, y);
+    await page.keyboard.down("Control");
     await page.mouse.wheel(0, -200);
+    await page.keyboard.up("Control");
     const zoomed = await viewWhere(page, (view) => view.to - view.from < scale.to - scale.from);
     const after = await scaleOf(page);
     assert.ok(Math.abs(after.time(x) - scale.time(x)) <= scale.psPerPx, "the moment under the pointer moved");

@@ -8,6 +8,7 @@ use super::profile::{HomeLink, ProfilePage};
 use super::shell::{
     Address, Brand, Commands, CurrentTheme, Handler, Help, HelpOpen, MessageList, Messages, Palette,
 };
+use super::timeline::ChosenWheel;
 use super::upload::Uploads;
 use crate::fetch::Source;
 use crate::fetch::page_bundle::Embedded;
@@ -38,7 +39,10 @@ pub fn App() -> impl IntoView {
     provide_context(help);
     provide_context(commands);
     provide_context(theme);
-    provide_context(Messages::new());
+    let messages = Messages::new();
+    provide_context(messages);
+    let wheel = ChosenWheel::new();
+    provide_context(wheel);
     provide_context(Explanation::new());
     provide_context(Uploads::new());
     provide_context(ListScroll::default());
@@ -55,6 +59,7 @@ pub fn App() -> impl IntoView {
             Act::ShowKeys => help.0.set(true),
             Act::OpenPalette => palette.set(true),
             Act::SwitchTheme => theme.switch(),
+            Act::SwitchWheel => messages.confirm(wheel.switch().words()),
             Act::OpenList => address.open(PagePlace::list()),
             _ => return false,
         }

@@ -73,8 +73,8 @@ impl<T: Clone + PartialEq + Send + Sync> Follower<T> {
         self.waiting.try_update_value(Option::take).flatten().iter().for_each(TimeoutHandle::clear);
     }
 
-    /// Shows the value if the next frame leaves it as it is. After a frame that lasted longer than a
-    /// rest, the move of the user that it held up is still to come.
+    /// Shows the value if the next frame leaves it as it is. After a frame that lasted longer than
+    /// a rest, the move of the user that it held up is still to come.
     fn rest(self) {
         let before = self.of.try_get_untracked();
         request_animation_frame(move || {

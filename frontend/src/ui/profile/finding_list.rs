@@ -9,7 +9,7 @@ use nprof_engine::insight::finding::sentence;
 use nprof_engine::wire::findings::SeverityEntry;
 use wasm_bindgen::JsCast;
 
-use super::lit::Lit;
+use super::lit::{Lit, Looked};
 use super::open_profile::{Opened, ShownFinding};
 use crate::ui::controls::{Prose, own_element};
 use crate::view::Command;
@@ -81,8 +81,7 @@ fn FindingRow(
     current: RwSignal<usize>,
 ) -> impl IntoView {
     let has_place = finding.place.is_some();
-    let spans: Vec<Interval> = finding.place.iter().flat_map(FindingPlace::spans).collect();
-    let looked = Lit::follow((!spans.is_empty()).then_some(LitPlace::Spans(spans)));
+    let looked = looked_at(&finding);
     let at = finding.at;
     let entry = finding.entry.clone();
     let (severity, word) = severity_words(entry.severity);
@@ -132,6 +131,12 @@ fn FindingRow(
             </span>
         </li>
     }
+}
+
+/// Lights up the spans of a finding while it is looked at.
+fn looked_at(finding: &ShownFinding) -> Looked {
+    let spans: Vec<Interval> = finding.place.iter().flat_map(FindingPlace::spans).collect();
+    Lit::follow((!spans.is_empty()).then_some(LitPlace::Spans(spans)))
 }
 
 /// Mutes a finding, or all of its rule.

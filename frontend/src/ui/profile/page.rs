@@ -96,6 +96,8 @@ fn run(act: Act, opened: Opened) -> bool {
         Act::Unpin => opened.act(&Command::Unpin),
         Act::SwitchClock => opened.switch_clock(),
         Act::FindRank => return find_rank(),
+        Act::Undo => opened.address().undo(),
+        Act::Redo => opened.address().redo(),
         Act::SwapRuns => return opened.swap_runs(),
         Act::NextOperation => return opened.step_to_finding(Walk::Forward),
         Act::PreviousOperation => return opened.step_to_finding(Walk::Backward),
@@ -116,7 +118,8 @@ fn given(opened: Opened) -> Vec<Need> {
     let met = [
         (Need::Profile, true),
         (Need::Pair, opened.can_compare()),
-        (Need::Zoom, opened.can_undo()),
+        (Need::Undo, opened.address().can_undo()),
+        (Need::Redo, opened.address().can_redo()),
         (Need::Slice, is_slice),
         (Need::Selection, is_selected),
         (Need::TrackOfRanks, opened.selected_path().is_some()),

@@ -7,12 +7,11 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use crate::view::state::trail::{Entry, Trail};
+use crate::view::state::trail::{Entry, Trail, TrailPlace};
 use crate::view::time::window::Reach;
 use crate::view::url::page::{ListView, PagePlace};
 use crate::view::url::single_profile::Only;
 use crate::view::{Command, History, View};
-use nprof_engine::base::Interval;
 
 /// Least time between rewrites of the address. Browsers refuse more than about a hundred in 30 s; a
 /// pan makes sixty a second.
@@ -27,7 +26,7 @@ pub struct Address {
     only: StoredValue<Option<Only>>,
     /// The timer of a delayed rewrite.
     rewrite: StoredValue<Option<TimeoutHandle>>,
-    /// The window history of the open profile.
+    /// The entries of the history.
     trail: StoredValue<Trail>,
 }
 
@@ -40,11 +39,16 @@ impl Address {
             place: RwSignal::new(place_of(only.as_ref())),
             only: StoredValue::new(only),
             rewrite: StoredValue::new(None),
-            trail: StoredValue::new(Trail::default()),
+            trail: StoredValue::new(Trail::at(entry_place().unwrap_or_default())),
         };
+        // The browser tells "back" to this entry by its place.
+        if let Ok(history) = window().history() {
+            history.replace_state(&address.entry(), "").ok();
+        }
         let listener = window_event_listener(leptos::ev::popstate, move |_| {
             address.drop_rewrite();
-            address.come_to(address.only.with_value(|only| place_of(only.as_ref())));
+            address.trail.update_value(|trail| trail.come_to(entry_place()));
+            address.place.set(address.only.with_value(|only| place_of(only.as_ref())));
         });
         on_cleanup(move || listener.remove());
         address
@@ -94,16 +98,13 @@ impl Address {
     pub fn open(self, place: PagePlace) {
         let place = self.reached(place);
         self.settle();
-        push(&self.link(&place));
-        self.come_to(place);
-    }
-
-    /// Shows a place that is already in the address. If it is another profile, the window history
-    /// is cleared.
-    fn come_to(self, place: PagePlace) {
         let profiles = |place: &PagePlace| place.view().map(|view| view.profiles.clone());
         let is_other = self.place.with_untracked(profiles) != profiles(&place);
-        self.trail.update_value(|trail| if is_other { *trail = Trail::default() } else { trail.rest() });
+        self.trail.update_value(|trail| {
+            trail.rest();
+            trail.push(is_other);
+        });
+        self.push(&self.link(&place));
         self.place.set(place);
     }
 
@@ -111,27 +112,44 @@ impl Address {
     /// track numbers.
     pub fn apply(self, command: &Command, reach: Reach, segment: Option<&str>) {
         let Some(now) = self.place.with_untracked(|place| place.view().cloned()) else { return };
-        let next = match command {
-            Command::Undo => {
-                let before = self.trail.try_update_value(|trail| trail.undo(now.window)).flatten();
-                let Some(window) = before else { return };
-                View { window, ..now.clone() }
-            }
-            _ => now.clone().apply(command, reach),
-        };
-        let next = next.numbered_by(segment);
-        if next == now {
-            return;
+        let next = now.clone().apply(command, reach).numbered_by(segment);
+        if next != now {
+            self.step(command.history(), next);
         }
-        // "Undo" must not lead back to the window that it leaves.
-        let before = if *command == Command::Undo { next.window } else { now.window };
-        self.step(command.history(), before, next);
     }
 
-    /// Returns true if a window before this one is remembered.
+    /// Returns true if the open profile had a view before this one.
     #[must_use]
-    pub fn can_undo(self, window: Option<Interval>) -> bool {
-        self.trail.with_value(|trail| trail.can_undo(window))
+    pub fn can_undo(self) -> bool {
+        self.trail.with_value(Trail::can_undo)
+    }
+
+    /// Returns true if there was a view after this one.
+    #[must_use]
+    pub fn can_redo(self) -> bool {
+        self.trail.with_value(Trail::can_redo)
+    }
+
+    /// Goes back to the view before this one, if it is of the open profile.
+    pub fn undo(self) {
+        if self.can_undo() {
+            self.travel(web_sys::History::back);
+        }
+    }
+
+    /// Goes forward to the view after this one.
+    pub fn redo(self) {
+        if self.can_redo() {
+            self.travel(web_sys::History::forward);
+        }
+    }
+
+    fn travel(self, go: fn(&web_sys::History) -> Result<(), JsValue>) {
+        self.settle();
+        if let Ok(history) = window().history() {
+            // Fails only in a page that is being closed.
+            go(&history).ok();
+        }
     }
 
     /// Changes the filter or order of the list of profiles.
@@ -140,15 +158,19 @@ impl Address {
         self.place.set(PagePlace::List(view));
     }
 
-    fn step(self, history: History, before: Option<Interval>, next: View) {
-        let after = next.window;
-        let entry = self.trail.try_update_value(|trail| trail.step(history, before, after, now_ms()));
-        match entry {
-            Some(Entry::New) => {
+    fn step(self, history: History, next: View) {
+        let mut trail = self.trail.get_value();
+        match trail.step(history, now_ms()) {
+            Entry::New => {
+                // The current entry is written before another one comes behind it.
                 self.settle();
-                push(&self.written(&next.to_string()));
+                self.trail.set_value(trail);
+                self.push(&self.written(&next.to_string()));
             }
-            Some(Entry::Same) | None => self.rewrite_soon(),
+            Entry::Same => {
+                self.trail.set_value(trail);
+                self.rewrite_soon();
+            }
         }
         self.place.set(PagePlace::Profile(next));
     }
@@ -156,13 +178,13 @@ impl Address {
     /// Replaces the address by an equivalent view.
     pub fn correct(self, view: &View) {
         self.drop_rewrite();
-        replace(&self.written(&view.to_string()));
+        self.replace(&self.written(&view.to_string()));
     }
 
     /// Replaces the current view by another one, without a new step in the history.
     pub fn amend(self, view: View) {
         self.drop_rewrite();
-        replace(&self.written(&view.to_string()));
+        self.replace(&self.written(&view.to_string()));
         self.place.set(PagePlace::Profile(view));
     }
 
@@ -172,7 +194,7 @@ impl Address {
         }
         let write = move || {
             self.rewrite.set_value(None);
-            self.place.with_untracked(|place| replace(&self.link(place)));
+            self.place.with_untracked(|place| self.replace(&self.link(place)));
         };
         self.rewrite.set_value(set_timeout_with_handle(write, REWRITE_EVERY).ok());
     }
@@ -180,8 +202,27 @@ impl Address {
     /// Writes a delayed rewrite at once, so that "back" returns to it.
     fn settle(self) {
         if self.drop_rewrite() {
-            self.place.with_untracked(|place| replace(&self.link(place)));
+            self.place.with_untracked(|place| self.replace(&self.link(place)));
         }
+    }
+
+    /// Pushes an address. If the browser refuses (too many steps, a page from a file), only the
+    /// address is out of date; the page goes on.
+    fn push(self, url: &str) {
+        if let Ok(history) = window().history() {
+            history.push_state_with_url(&self.entry(), "", Some(url)).ok();
+        }
+    }
+
+    fn replace(self, url: &str) {
+        if let Ok(history) = window().history() {
+            history.replace_state_with_url(&self.entry(), "", Some(url)).ok();
+        }
+    }
+
+    /// The place of the current entry, as the browser keeps it.
+    fn entry(self) -> JsValue {
+        self.trail.with_value(|trail| JsValue::from_str(&trail.place().to_string()))
     }
 
     /// Cancels a delayed rewrite. Returns true if there was one.
@@ -207,18 +248,9 @@ fn place_of(only: Option<&Only>) -> PagePlace {
     only.place(hash.strip_prefix('#').unwrap_or_default())
 }
 
-/// Pushes an address. If the browser refuses (too many steps, a page from a file), only the address
-/// is out of date; the page goes on.
-fn push(url: &str) {
-    if let Ok(history) = window().history() {
-        history.push_state_with_url(&JsValue::NULL, "", Some(url)).ok();
-    }
-}
-
-fn replace(url: &str) {
-    if let Ok(history) = window().history() {
-        history.replace_state_with_url(&JsValue::NULL, "", Some(url)).ok();
-    }
+/// The place of the current entry, if the page gave it one.
+fn entry_place() -> Option<TrailPlace> {
+    window().history().ok()?.state().ok()?.as_string()?.parse().ok()
 }
 
 /// A link to another page of nprof. It opens without reloading the page, and is an ordinary link

@@ -13,6 +13,9 @@ pub const DRAWER_HEIGHT: &str = "nprof.panel-height";
 /// Key of the width of the dock, in pixels.
 pub const DOCK_WIDTH: &str = "nprof.dock-width";
 
+/// Key of the use of the wheel, if the user chose that it zooms.
+pub const WHEEL: &str = "nprof.wheel";
+
 /// Key of the commands that were run last, a line each.
 pub const RECENT_COMMANDS: &str = "nprof.recent-commands";
 

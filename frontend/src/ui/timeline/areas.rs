@@ -6,8 +6,11 @@ use super::canvases::Tools;
 use super::pointer::{Asks, BY_POINTER, Gestures};
 use super::stage::StageHandle;
 use super::track_list::TrackList;
-use super::{Scene, TimelineElements};
+use super::wheel::ChosenWheel;
+use super::{Scene, TimelineElements, space_key};
 use crate::ui::controls::{If, own_element, scrolled_px};
+use crate::ui::shell::Messages;
+use crate::view::pointing::wheel::WheelUse;
 use crate::view::rows::layout::sight::RowPart;
 use crate::view::{Command, Size};
 
@@ -25,7 +28,7 @@ pub fn RulerArea(
     /// Receivers of clicks.
     asks: Asks,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.scrollers, on_command, asks);
+    let gestures = Gestures::new(stage, parts.scrollers, on_command, asks, RwSignal::new(false));
     view! {
         <canvas
             class="ruler"
@@ -36,6 +39,7 @@ pub fn RulerArea(
             on:pointermove=move |event| gestures.pull_ruler(&event)
             on:pointerup=move |event| gestures.release(&event)
             on:pointercancel=move |event| gestures.lose(&event)
+            on:wheel=move |event| { gestures.wheel(&event, WheelUse::Zoom); }
         ></canvas>
     }
 }
@@ -138,7 +142,14 @@ fn SightCanvases(
     on_command: Callback<Command>,
     asks: Asks,
 ) -> impl IntoView {
-    let gestures = Gestures::new(stage, parts.scrollers, on_command, asks);
+    let is_space_held = space_key::follow();
+    let gestures = Gestures::new(stage, parts.scrollers, on_command, asks, is_space_held);
+    let (wheel, messages) = (expect_context::<ChosenWheel>(), expect_context::<Messages>());
+    let turn = move |event: &web_sys::WheelEvent| {
+        if !gestures.wheel(event, wheel.get()) {
+            wheel.explained().into_iter().for_each(|words| messages.confirm(words));
+        }
+    };
     let size = move || {
         let Size { width_px, height_px } = scene.times.tracks_size.get();
         format!("width: {width_px}px; height: {height_px}px")
@@ -163,6 +174,7 @@ fn SightCanvases(
             <canvas node_ref=parts.plain style=size aria-hidden="true"></canvas>
             <canvas
                 class="timeline-above"
+                class:is-movable=is_space_held
                 node_ref=parts.above
                 style=size
                 aria-hidden="true"
@@ -173,7 +185,7 @@ fn SightCanvases(
                 on:pointercancel=move |event| gestures.lose(&event)
                 on:pointerleave=move |_| gestures.leave()
                 on:dblclick=move |event| gestures.focus(&event)
-                on:wheel=move |event| gestures.wheel(&event)
+                on:wheel=move |event| turn(&event)
                 on:contextmenu=move |event| gestures.menu(&event)
             ></canvas>
         </div>

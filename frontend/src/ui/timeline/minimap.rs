@@ -169,8 +169,8 @@ impl Rows {
     }
 }
 
-/// Red, green, blue and alpha of each place. A row that is idle all the time is left out: the tracks
-/// of semaphores, of which a chip has hundreds, only have instants.
+/// Red, green, blue and alpha of each place. A row that is idle all the time is left out: the
+/// tracks of semaphores, of which a chip has hundreds, only have instants.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of 0 to 1 times 255")]
 fn pixels(density: &Density, ground: Ground) -> Vec<u8> {
     let colour = palette::colours(ground)[usize::from(palette::COUNTER)];

@@ -10,7 +10,9 @@ mod bands;
 mod canvas_content;
 mod canvases;
 mod first_picture;
+mod fit;
 mod frame;
+mod glide;
 mod heading;
 mod hits;
 pub mod measure;
@@ -27,10 +29,12 @@ mod row_steps;
 mod row_walk;
 mod scroll;
 mod slice_search;
+mod space_key;
 mod stage;
 mod step;
 mod tiles;
 mod track_list;
+mod wheel;
 mod window_announcement;
 
 use std::sync::Arc;
@@ -53,6 +57,7 @@ pub use self::pointee::Pointed;
 use self::pointer::Asks;
 use self::stage::StageHandle;
 use self::step::Steps;
+pub use self::wheel::ChosenWheel;
 use self::window_announcement::SpokenWindow;
 use crate::draw::painter::Grounds;
 use crate::draw::palette::Ground;
@@ -157,8 +162,8 @@ pub fn Timeline(
     RowPart::ALL.into_iter().for_each(|part| scroll::follow(part, scene, parts, on_command));
     reveal::show_new_pin(scene, parts);
     let said = RwSignal::new(None::<String>);
-    let steps =
-        Steps { view, tracks, stage, on_command, problem, said, is_stepping: StoredValue::new(false) };
+    let (is_stepping, fitted) = (StoredValue::new(false), StoredValue::new(None));
+    let steps = Steps { view, tracks, stage, on_command, problem, said, is_stepping, fitted };
     handle_commands(steps);
     on_cleanup(move || on_hover.run(None));
     let zero = words_of_zero(tracks, scene);
@@ -222,6 +227,7 @@ fn handle_commands(steps: Steps) {
     let run = Callback::new(move |act| steps.run(act));
     let given = Callback::new(move |()| given(steps.tracks.sheet));
     expect_context::<Commands>().handle(Handler { run, given, find: None });
+    glide::listen(steps.on_command);
 }
 
 /// The needs of commands that the tracks meet.

@@ -1,9 +1,9 @@
-//! Pointer and wheel on the tracks: drag to zoom, shift-drag to move, wheel to zoom at the cursor,
-//! click to select. Fingers move and pinch instead: see [`Touches`].
+//! Pointer on the tracks: drag to zoom, drag with a key or the middle button to move, click to
+//! select. Fingers move and pinch instead: see [`Touches`].
 
 use leptos::prelude::*;
 use nprof_engine::base::Interval;
-use web_sys::{HtmlDivElement, PointerEvent, WheelEvent};
+use web_sys::{HtmlDivElement, PointerEvent};
 
 use super::Scrollers;
 use super::canvas_content::{Hit, Pointer};
@@ -19,15 +19,8 @@ const CLICK_PX: f64 = 4.0;
 /// Longest time between both taps of a double tap, in milliseconds. The browser itself tells
 /// which click of a mouse is the second one.
 const DOUBLE_TAP_MS: f64 = 600.0;
-/// Zoom per pixel of the wheel.
-const WHEEL_ZOOM: f64 = 0.002;
-/// Like [`WHEEL_ZOOM`], for pinches. Browsers report a pinch as small turns of the wheel with the
-/// control key.
-const PINCH_ZOOM: f64 = 0.01;
-/// Limit of the zoom per event: some mice send a whole turn at once.
-const MOST_ZOOM: f64 = 2.0;
-/// Pixels in a line and in a page of the wheel (`WheelEvent.deltaMode`).
-const DELTA_PX: [f64; 3] = [1.0, 16.0, 400.0];
+/// Number of the middle button (`MouseEvent.button`).
+const MIDDLE: i16 = 1;
 /// Space on both sides of a slice after a zoom to it, as a share of its duration.
 const FOCUS_MARGIN: f64 = 0.25;
 
@@ -42,7 +35,7 @@ enum PointerGesture {
     /// A span to mark.
     Mark { start_px: f64 },
     /// The tracks follow the pointer.
-    Move { start_px: f64, window: Interval },
+    Move { start: Point, window: Interval, scroll_px: f64 },
 }
 
 /// A click on an item.
@@ -67,8 +60,10 @@ pub struct Asks {
 #[derive(Debug, Clone, Copy)]
 pub struct Gestures {
     stage: StageHandle,
-    on_command: Callback<Command>,
+    pub(super) on_command: Callback<Command>,
     asks: Asks,
+    /// Whether the space bar is held.
+    is_space_held: RwSignal<bool>,
     press: StoredValue<Option<PointerGesture>>,
     clicked: StoredValue<Option<Click>>,
     /// Which press of a row of quick ones the last press of the mouse was: 2 in a double click.
@@ -92,26 +87,32 @@ pub fn around(start_ps: i64, duration_ps: i64) -> Interval {
 impl Gestures {
     /// The gestures of a stage with scrolling rows.
     #[must_use]
-    pub fn new(stage: StageHandle, scrollers: Scrollers, on_command: Callback<Command>, asks: Asks) -> Self {
+    pub fn new(
+        stage: StageHandle,
+        scrollers: Scrollers,
+        on_command: Callback<Command>,
+        asks: Asks,
+        is_space_held: RwSignal<bool>,
+    ) -> Self {
         let (press, touches) = (StoredValue::new(None), StoredValue::new(Touches::default()));
         let (clicked, presses) = (StoredValue::new(None), StoredValue::new(0));
         let touched = StoredValue::new(RowPart::Others);
-        Self { stage, on_command, asks, press, clicked, presses, touches, touched, scrollers }
+        Self { stage, on_command, asks, is_space_held, press, clicked, presses, touches, touched, scrollers }
     }
 
     /// The element that scrolls at a distance from the top of the tracks.
-    fn scroller_at(self, y_px: f64) -> Option<HtmlDivElement> {
+    pub(super) fn scroller_at(self, y_px: f64) -> Option<HtmlDivElement> {
         let part = self.stage.with(|stage| stage.shown().sight.part_at(y_px))?;
         self.scrollers.of(part).get_untracked()
     }
 
-    fn scale(self) -> Option<TimeScale> {
+    pub(super) fn scale(self) -> Option<TimeScale> {
         self.stage.with(|stage| stage.shown().scale())
     }
 
     /// Handles a press on the tracks.
     pub fn press(self, event: &PointerEvent) {
-        if event.button() != 0 {
+        if ![0, MIDDLE].contains(&event.button()) {
             return;
         }
         let Some(scale) = self.scale() else { return };
@@ -127,11 +128,13 @@ impl Gestures {
             });
             return;
         }
-        let start_px = f64::from(event.offset_x());
-        self.press.set_value(Some(if event.shift_key() {
-            PointerGesture::Move { start_px, window: scale.window }
+        let start = position(event);
+        let moves = event.button() == MIDDLE || event.shift_key() || self.is_space_held.get_untracked();
+        self.press.set_value(Some(if moves {
+            let scroll_px = self.scroller_at(start.y_px).map_or(0.0, |rows| f64::from(rows.scroll_top()));
+            PointerGesture::Move { start, window: scale.window, scroll_px }
         } else {
-            PointerGesture::Zoom { start_px }
+            PointerGesture::Zoom { start_px: start.x_px }
         }));
     }
 
@@ -172,8 +175,11 @@ impl Gestures {
             gesture.pointer = Some(Pointer { at, client });
             gesture.dragged = dragged;
         });
-        if let Some(PointerGesture::Move { start_px, window }) = press {
-            let by_ps = scale.ps_from_px(start_px - at.x_px);
+        if let Some(PointerGesture::Move { start, window, scroll_px }) = press {
+            if let Some(rows) = self.scroller_at(start.y_px) {
+                rows.set_scroll_top((scroll_px + start.y_px - at.y_px).round() as i32);
+            }
+            let by_ps = scale.ps_from_px(start.x_px - at.x_px);
             let (start, end) = (window.start.0.saturating_add(by_ps), window.end.0.saturating_add(by_ps));
             self.on_command.run(Command::Slide(Interval::new(start, end)));
         }
@@ -225,7 +231,9 @@ impl Gestures {
             (PointerGesture::Zoom { .. }, Some(span)) => Command::Show(span),
             (PointerGesture::Mark { .. }, span) => Command::Mark(span),
             (PointerGesture::Zoom { .. }, None) => return self.click(event, at),
-            (PointerGesture::Move { start_px, .. }, _) if (at.x_px - start_px).abs() < CLICK_PX => {
+            (PointerGesture::Move { start, .. }, _)
+                if at.distance_px(start) < CLICK_PX && event.button() != MIDDLE =>
+            {
                 return self.click(event, at);
             }
             (PointerGesture::Move { .. }, _) => return,
@@ -327,28 +335,6 @@ impl Gestures {
         let here = client_position(event);
         let click = self.clicked.get_value()?;
         (click.client.distance_px(here) < CLICK_PX).then_some(click)
-    }
-
-    /// Handles the wheel over the tracks. It zooms at the cursor, and moves the window if turned
-    /// sideways. With shift, the rows scroll.
-    pub fn wheel(self, event: &WheelEvent) {
-        let Some(scale) = self.scale() else { return };
-        let unit_px = DELTA_PX.get(event.delta_mode() as usize).copied().unwrap_or(1.0);
-        let (x, y) = (event.delta_x() * unit_px, event.delta_y() * unit_px);
-        event.prevent_default();
-        if event.shift_key() {
-            // Some browsers turn the wheel sideways themselves while shift is held, others do not.
-            if let Some(rows) = self.scroller_at(f64::from(event.offset_y())) {
-                rows.set_scroll_top(rows.scroll_top() + (x + y) as i32);
-            }
-        } else if x.abs() > y.abs() && !event.ctrl_key() {
-            self.on_command.run(Command::Pan { windows: x / scale.width_px.max(1.0) });
-        } else {
-            let speed = if event.ctrl_key() { PINCH_ZOOM } else { WHEEL_ZOOM };
-            let factor = (y * speed).exp().clamp(1.0 / MOST_ZOOM, MOST_ZOOM);
-            let at_ps = scale.time_from_px(f64::from(event.offset_x()));
-            self.on_command.run(Command::Zoom { factor, at_ps });
-        }
     }
 }
 

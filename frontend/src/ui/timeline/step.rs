@@ -11,11 +11,11 @@ use nprof_engine::wire::detail::SliceDetail;
 use nprof_engine::wire::questions::StepQuestion;
 
 use super::Tracks;
-use super::pointer::around;
 use super::row_walk::Across;
 use super::scroll::scroll_to;
 use super::stage::StageHandle;
 use crate::fetch::FetchError;
+use crate::view::pointing::fitted_slice::FittedSlice;
 use crate::view::ranks::standing::RankOrder;
 use crate::view::rows::layout::sight::TopRow;
 use crate::view::rows::sheet::Sheet;
@@ -45,6 +45,8 @@ pub struct Steps {
     pub said: RwSignal<Option<String>>,
     /// True while a step is in flight. Held keys send more than can be answered.
     pub is_stepping: StoredValue<bool>,
+    /// The slice of the last zoom to one.
+    pub fitted: StoredValue<Option<FittedSlice>>,
 }
 
 impl Steps {
@@ -56,7 +58,6 @@ impl Steps {
             Act::MoveLeft => self.on_command.run(Command::Pan { windows: -PAN }),
             Act::MoveRight => self.on_command.run(Command::Pan { windows: PAN }),
             Act::ShowAll => self.on_command.run(Command::ShowAll),
-            Act::UndoZoom => self.on_command.run(Command::Undo),
             Act::NextSlice => self.step(StepDirection::Next),
             Act::PreviousSlice => self.step(StepDirection::Previous),
             Act::SliceAbove => self.step(StepDirection::Up),
@@ -65,11 +66,7 @@ impl Steps {
             Act::NextOperation | Act::PreviousOperation if !self.is_operation() => return false,
             Act::NextOperation => self.step_to_operation(Sense::Next),
             Act::PreviousOperation => self.step_to_operation(Sense::Previous),
-            Act::ZoomToSlice => {
-                if let Some((start_ps, duration_ps)) = self.selected() {
-                    self.on_command.run(Command::Focus(around(start_ps, duration_ps)));
-                }
-            }
+            Act::ZoomToSlice => self.fit(),
             Act::MarkSlice => {
                 if let Some(detail) = self.stage.with(|stage| stage.shown().selected.clone()).flatten() {
                     let slice = &detail.slice;
@@ -109,11 +106,6 @@ impl Steps {
     fn is_operation(self) -> bool {
         let selected = self.stage.with(|stage| stage.shown().selected.clone()).flatten();
         selected.is_some_and(|detail| !detail.members.is_empty())
-    }
-
-    fn selected(self) -> Option<(i64, i64)> {
-        let detail = self.stage.with(|stage| stage.shown().selected.clone()).flatten()?;
-        Some((detail.slice.start_ps, detail.slice.duration_ps))
     }
 
     fn step(self, direction: StepDirection) {

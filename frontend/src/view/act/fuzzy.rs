@@ -56,7 +56,7 @@ mod tests {
     #[track_caller]
     fn check_best(typed: &str, best: &str) {
         let texts =
-            ["Zoom in", "Zoom out", "Zoom to the selected slice", "Undo the last zoom", "Show everything"];
+            ["Zoom in", "Zoom out", "Zoom to the selected slice", "Undo the last step", "Show everything"];
         let found = texts.iter().filter_map(|text| Some((score(typed, text)?, *text))).max_by_key(|at| at.0);
         assert_eq!(found.map(|(_, text)| text), Some(best), "{typed}");
     }
@@ -66,7 +66,7 @@ mod tests {
         check_best("zi", "Zoom in");
         check_best("zoom o", "Zoom out");
         check_best("ZS", "Zoom to the selected slice");
-        check_best("last", "Undo the last zoom");
+        check_best("last", "Undo the last step");
         check_best("every", "Show everything");
         // Letters that follow each other count more than starts of words.
         assert!(score("zo", "Zoom in") >= score("zo", "Zoom out"));

@@ -56,6 +56,8 @@ pub enum Chord {
     Bracket(&'static str),
     /// Shift and the key in this position, where most keyboards type this character.
     Shifted(&'static str, &'static str),
+    /// Shift and the key of this name.
+    Shift(&'static str),
     /// [`GO_KEY`], then this letter.
     Go(&'static str),
     /// Control or Command, and this letter. Works in fields, too.
@@ -95,6 +97,7 @@ impl Chord {
             // Some systems report AltGr as control with alt. Control alone belongs to the browser.
             Self::Bracket(text) => scope == Scope::Page && !meta && (!control || alt) && press.key == text,
             Self::Shifted(code, text) => in_page && (press.key == text || (shift && press.code == code)),
+            Self::Shift(name) => in_page && shift && types(name),
             Self::Go(letter) => in_page && is_going && types(letter),
             Self::Control(letter) => (control || meta) && !alt && !shift && types(letter),
             Self::InSearch(name) => in_search && !shift && types(name),
@@ -113,13 +116,13 @@ impl Chord {
     #[must_use]
     pub fn shown(self) -> Vec<String> {
         let (first, key) = match self {
+            Self::Shift(name) | Self::ShiftInSearch(name) => (Some("Shift"), name),
             Self::Typed(key) | Self::Bracket(key) | Self::Shifted(_, key) | Self::InSearch(key) => {
                 (None, key)
             }
             Self::At(code) => (None, letter_at(code)),
             Self::Go(letter) => (Some("G"), letter),
             Self::Control(key) | Self::ControlInSearch(key) => (Some("Ctrl"), key),
-            Self::ShiftInSearch(name) => (Some("Shift"), name),
             Self::AltInSearch(code) => (Some("Alt"), letter_at(code)),
         };
         let key = match key {

@@ -25,8 +25,10 @@ pub enum Act {
     MoveRight,
     /// Shows all time.
     ShowAll,
-    /// Shows the window before the last zoom.
-    UndoZoom,
+    /// Goes back to the view before this one.
+    Undo,
+    /// Goes forward to the view after this one.
+    Redo,
     /// Selects the slice before the selected one.
     PreviousSlice,
     /// Selects the slice after the selected one.
@@ -93,6 +95,8 @@ pub enum Act {
     OpenList,
     /// Copies a link to the current view.
     CopyLink,
+    /// Switches between a wheel that scrolls and one that zooms.
+    SwitchWheel,
     /// Switches between the light and the dark theme.
     SwitchTheme,
     /// Opens the palette.
@@ -110,8 +114,10 @@ pub enum Need {
     Pair,
     /// The timeline is shown.
     Timeline,
-    /// The timeline was zoomed or moved.
-    Zoom,
+    /// The profile had another view before this one.
+    Undo,
+    /// The profile had another view after this one.
+    Redo,
     /// A slice is selected.
     Slice,
     /// A slice or a counter is selected, or a span is marked.
@@ -145,7 +151,8 @@ impl Need {
         match self {
             Self::Profile => "in a profile",
             Self::Timeline => "in the timeline",
-            Self::Zoom => "after a zoom",
+            Self::Undo => "after a step",
+            Self::Redo => "after an undone step",
             Self::Slice => "with a selected slice",
             Self::Selection => "with a selection",
             Self::Ranks => "with several ranks",
@@ -209,6 +216,12 @@ impl Act {
     #[must_use]
     pub fn row(self) -> &'static ActRow {
         rows().find(|row| row.act == self).expect("every command has a row")
+    }
+
+    /// Whether it goes on while its key is held. Such a command is one of the timeline.
+    #[must_use]
+    pub fn glides(self) -> bool {
+        matches!(self, Self::ZoomIn | Self::ZoomOut | Self::MoveLeft | Self::MoveRight)
     }
 
     /// Its first keys, for a tooltip: `G T`, or nothing.

@@ -56,8 +56,6 @@ pub enum Command {
     Focus(Interval),
     /// Shows everything.
     ShowAll,
-    /// Shows the window before the last zoom; see [`Trail`](super::trail::Trail).
-    Undo,
     /// Selects a slice by its row, or none.
     Select(Option<u32>),
     /// Reads a counter at a timestamp. No slice is selected then.
@@ -248,7 +246,6 @@ impl Command {
             Self::Data(_) => History::Replace,
             Self::Show(_)
             | Self::ShowAll
-            | Self::Undo
             | Self::Select(_)
             | Self::Read(_)
             | Self::Reveal { .. }

@@ -335,15 +335,15 @@ impl Opened {
         self.session.address.open(PagePlace::Profile(view));
     }
 
+    /// The address and history of the page.
+    #[must_use]
+    pub fn address(self) -> Address {
+        self.session.address
+    }
+
     /// Replaces the view by one that the user did not ask for, without a step in the history.
     pub fn amend(self, view: View) {
         self.session.address.amend(view);
-    }
-
-    /// Returns true if there was a window before the shown one.
-    #[must_use]
-    pub fn can_undo(self) -> bool {
-        self.session.address.can_undo(self.session.view.with(|view| view.window))
     }
 
     /// The rank that the view names, once it is present.
