@@ -107,7 +107,7 @@ impl Commands {
         let is_going = since_ms.is_some_and(|since_ms| now_ms - since_ms < GO_MS);
         match pressed_in(event, scope, is_going) {
             // The timeline goes on by itself while the key is held.
-            Pressed::Row(row) if row.act.glides() && event.repeat() => true,
+            Pressed::Row(row) if row.act.glides() && event.repeat() => row.missing(&self.given()).is_none(),
             Pressed::Row(row) => self.run(row),
             Pressed::First => {
                 self.going_ms.set_value(Some(now_ms));

@@ -17,13 +17,15 @@ struct HeldKey {
     on_command: Callback<Command>,
 }
 
-/// Listens to the keys that move the view, until the current component goes. Their first step is a
-/// command like others.
+/// Listens to the keys that move the view, until the current component goes. The first press is a
+/// command like others. A key is held once it repeats: on a slow page, the release of a short press
+/// can come late.
 pub fn listen(on_command: Callback<Command>) {
     let held = HeldKey { glide: StoredValue::new(None), on_command };
     let pressed = window_event_listener(leptos::ev::keydown, move |event| {
         // A press that did nothing belongs to a field, or to another page.
-        if let Some(act) = gliding(&event).filter(|_| event.default_prevented() && !event.repeat()) {
+        let is_held = event.repeat() && event.default_prevented();
+        if let Some(act) = gliding(&event).filter(|act| is_held && !held.is(*act)) {
             held.start(act);
         }
     });

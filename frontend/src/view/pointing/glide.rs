@@ -2,8 +2,6 @@
 
 use crate::view::{Act, Command};
 
-/// Time until a key counts as held. A shorter press is one step.
-const HOLD_MS: f64 = 180.0;
 /// Time in which the movement ends.
 const END_MS: f64 = 120.0;
 /// Windows that a move passes in a second.
@@ -24,7 +22,7 @@ pub struct Glide {
 }
 
 impl Glide {
-    /// A movement whose key was just pressed.
+    /// A movement whose key is held from now on.
     #[must_use]
     pub fn new(act: Act, now_ms: f64) -> Self {
         Self { act, start_ms: now_ms, frame_ms: now_ms, released_ms: None }
@@ -43,7 +41,7 @@ impl Glide {
 
     /// Goes on to a frame: the command for it, if the view moves.
     pub fn frame(&mut self, now_ms: f64) -> Option<Command> {
-        let from_ms = self.frame_ms.max(self.start_ms + HOLD_MS).max(now_ms - MOST_FRAME_MS);
+        let from_ms = self.frame_ms.max(now_ms - MOST_FRAME_MS);
         self.frame_ms = now_ms;
         let moved_s = (self.moved_ms(now_ms) - self.moved_ms(from_ms)) / 1_000.0;
         if moved_s <= 0.0 {
@@ -63,21 +61,16 @@ impl Glide {
     /// Whether it has ended.
     #[must_use]
     pub fn is_over(&self, now_ms: f64) -> bool {
-        self.released_ms.is_some_and(|released_ms| {
-            released_ms < self.start_ms + HOLD_MS || now_ms >= released_ms + END_MS
-        })
+        self.released_ms.is_some_and(|released_ms| now_ms >= released_ms + END_MS)
     }
 
     /// Time that the view has moved at full speed for the way that it made until now. After the
     /// release, the speed falls evenly to zero.
     fn moved_ms(&self, now_ms: f64) -> f64 {
-        let held_ms = |until_ms: f64| (until_ms - self.start_ms - HOLD_MS).max(0.0);
+        let held_ms = |until_ms: f64| (until_ms - self.start_ms).max(0.0);
         let Some(released_ms) = self.released_ms.filter(|released_ms| *released_ms < now_ms) else {
             return held_ms(now_ms);
         };
-        if held_ms(released_ms) <= 0.0 {
-            return 0.0;
-        }
         let since_ms = (now_ms - released_ms).min(END_MS);
         held_ms(released_ms) + since_ms - since_ms * since_ms / (2.0 * END_MS)
     }
@@ -104,15 +97,9 @@ mod tests {
     }
 
     #[test]
-    fn a_short_press_does_not_glide() {
-        assert_eq!(way(100.0, 16.0), 0.0);
-        assert_eq!(way(179.0, 16.0), 0.0);
-    }
-
-    #[test]
     fn the_way_is_that_of_the_time_and_of_no_frame() {
         // Held for a second, then slower for 120 ms: half of the way of full speed.
-        let expected = WINDOWS_PER_S * (0.82 + 0.06);
+        let expected = WINDOWS_PER_S * (1.0 + 0.06);
         for step_ms in [4.0, 16.0, 40.0] {
             assert!((way(1_000.0, step_ms) - expected).abs() < 1e-9, "{} {expected}", way(1_000.0, step_ms));
         }
@@ -121,7 +108,7 @@ mod tests {
     #[test]
     fn a_pause_of_the_page_is_no_leap() {
         let mut glide = Glide::new(Act::ZoomIn, 0.0);
-        assert_eq!(glide.frame(16.0), None);
+        assert_eq!(glide.frame(0.0), None);
         let Some(Command::ZoomMiddle { factor }) = glide.frame(60_000.0) else { panic!("no zoom") };
         assert!(factor > 0.8, "{factor}");
     }
